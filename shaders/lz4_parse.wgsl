@@ -5,7 +5,6 @@
 //
 // pages       PAGE_SIZE bytes each, back to back; the last may be shorter
 // candidates  scratch, CANDIDATE_WORDS per workgroup: two 16-bit offsets per word, 0 for none; then one bit per position
-// matches     scratch, ROWS rows of WIDTH entries per workgroup; see List
 // sequences   PAGE_SIZE / 4 entries per page. Entry 0: (n, 0). Entries 1..=n, of which the last holds only literals:
 //             (start of match | offset << 16, place in the block | end of match << 16)
 // sizes       one word per page: length of its block in bytes | kind << 30; kind 0 LZ4, 1 stored, 2 fill
@@ -16,10 +15,10 @@
 // Twin: src/lz4/parse.rs
 //
 // import: lib/agree, lib/lz4_length
-// import: lz4_parse/stage, lz4_parse/search, lz4_parse/walk, lz4_parse/link, lz4_parse/sequences
+// import: lz4_parse/stage, lz4_parse/search, lz4_parse/slots, lz4_parse/walk, lz4_parse/link, lz4_parse/sequences
 
 override PAGE_SIZE: u32 = 4096;
-// Lanes of a workgroup: 32 or 64.
+// Lanes of a workgroup: 32, 64 or 128.
 override WIDTH: u32 = 32;
 override BUCKET_BITS: u32 = 9;
 override TAG_BITS: u32 = 4;
@@ -29,7 +28,7 @@ override FIFTH_MASK: u32 = select(0u, 255u, HASH_BYTES == 5);
 override LAZY: bool = false;
 override BACKWARD: bool = false;
 
-// Words of the staged page: PAGE_SIZE / 4 + WIDTH / 2 + 16, or 0 for none.
+// Words for the staged page, 4 + PAGE_SIZE / 128 * 35 + WIDTH, or 0 if it is not staged.
 override STAGED_WORDS: u32 = 0;
 override STAGED: bool = STAGED_WORDS > 0;
 
@@ -38,10 +37,6 @@ override CHUNK: u32 = min(PAGE_SIZE, BUCKETS * 8);
 override SEGMENT: u32 = CHUNK / WIDTH;
 override SEGMENT_WORDS: u32 = SEGMENT / 32;
 override CANDIDATE_WORDS: u32 = PAGE_SIZE / 2 + PAGE_SIZE / 32;
-// Rows for the matches of two walks of a segment, and for the entries that end and link their parts.
-override ROWS: u32 = SEGMENT / 2 + 16;
-// A walk that would start at this row or a later one starts at row 0 again.
-override LAST_START: u32 = ROWS - (SEGMENT / 4 + 8);
 override TAG_MASK: u32 = (1u << TAG_BITS) - 1;
 // Lowest bit of the position of an entry in the upper half of a bucket.
 override ENTRY_SHIFT: u32 = 16 + TAG_BITS;
@@ -55,21 +50,22 @@ struct Params {
 
 @group(0) @binding(0) var<storage, read> pages: array<u32>;
 @group(0) @binding(1) var<storage, read_write> candidates: array<u32>;
-@group(0) @binding(2) var<storage, read_write> matches: array<vec2<u32>>;
-@group(0) @binding(3) var<storage, read_write> sequences: array<vec2<u32>>;
-@group(0) @binding(4) var<storage, read_write> sizes: array<u32>;
-@group(0) @binding(5) var<storage, read_write> tile_sums: array<atomic<u32>>;
-@group(0) @binding(6) var<uniform> params: Params;
+@group(0) @binding(2) var<storage, read_write> sequences: array<vec2<u32>>;
+@group(0) @binding(3) var<storage, read_write> sizes: array<u32>;
+@group(0) @binding(4) var<storage, read_write> tile_sums: array<atomic<u32>>;
+@group(0) @binding(5) var<uniform> params: Params;
 
-// One array for all uses, since every byte of it reduces occupancy. During the search: the buckets of the hash table.
-// Outside of it: candidate bits in the first quarter, starts or prefix sums from the third on, and the words named here.
-// Behind the buckets, where workgroup memory is plentiful: the staged page.
+// One array for all uses, since every byte of it reduces occupancy. During the search: the buckets of the hash table. Outside
+// of it: candidate bits, then slots and ends of matches, then starts of segments or prefix sums, and the words named here at
+// the end. Behind the buckets, where workgroup memory is plentiful: the staged page.
 var<workgroup> sh_words: array<atomic<u32>, SHARED_WORDS>;
 override SHARED_WORDS: u32 = BUCKETS + STAGED_WORDS;
 override AGREED: u32 = BUCKETS - 1;
 override NEXT_PAGE: u32 = BUCKETS - 2;
-override LONG_OFFSET: u32 = BUCKETS / 2 + 100;
-override LONG_END: u32 = BUCKETS / 2 + 101;
+override LONG_OFFSET: u32 = BUCKETS - 3;
+override LONG_END: u32 = BUCKETS - 4;
+// Two sections of WIDTH + 1 words, for starts of segments or prefix sums.
+override SECTIONS: u32 = LONG_ENDS + max(CHUNK / 128, WIDTH);
 
 const NONE: u32 = 0xffffffffu;
 // Codes for `agree`; others are lanes.
@@ -85,14 +81,13 @@ var<private> lane: u32;
 struct Page {
     first_word: u32,
     n: u32,
-    // First element of this workgroup in `candidates` and in `matches`.
+    // First element of this workgroup in `candidates`.
     first_candidate: u32,
-    first_entry: u32,
 }
 
 // State of the parse between two chunks of a page.
 struct Progress {
-    // Position and flag, packed as Segment says.
+    // State of the parse; see Exit.
     state: u32,
     // End of the last match.
     anchor: u32,
@@ -100,28 +95,28 @@ struct Progress {
     bytes: u32,
 }
 
-// Parses one chunk: lists the matches of all segments, then writes them as sequences at their exclusive prefix sums.
+// Parses one chunk: chooses the matches of all segments, then writes them as sequences at their exclusive prefix sums.
 fn parse_chunk(page: Page, chunk_begin: u32, first_sequence: u32, before: Progress, round: ptr<function, u32>) -> Progress {
     var progress = before;
     let begin = chunk_begin + lane * SEGMENT;
     let segment = Segment(begin, max(begin, min(begin + SEGMENT, page.n - 11)));
     prepare_segment(page, segment);
-    var list = List(0u, 0u);
-    progress.state = settle(page, segment, chunk_begin, before.state, &list, round);
-    let own = add_up(page, list.head);
-    let placed = scan_lanes(own.n, own.end);
+    var chosen = Chosen(0u, 0u);
+    progress.state = settle(page, segment, chunk_begin, before.state, &chosen, round);
+    let own = add_up(page, segment, chosen);
+    let placed = scan_lanes(n_chosen(chosen), own.end);
     let anchor = max(placed.y, before.anchor);
-    var start = own.first.x & 0xffff;
     var bytes = 0u;
-    if own.n > 0 {
+    if !is_empty(chosen) {
+        var start = own.first.x;
         if BACKWARD {
-            start = extend_backward(page, start, own.first.x >> 16, anchor);
+            start = extend_backward(page, start, candidate_at(page, start), anchor);
         }
         bytes = own.bytes + sequence_bytes(start - anchor, own.first.y - start);
     }
     let placed_bytes = scan_lanes(bytes, 0u);
     let at = first_sequence + before.n_sequences + placed.x;
-    write_sequences(page, list.head, start, anchor, at, before.bytes + placed_bytes.x);
+    write_sequences(page, segment, chosen, anchor, at, before.bytes + placed_bytes.x);
     progress.n_sequences += placed.z;
     progress.anchor = max(before.anchor, placed.w);
     progress.bytes += placed_bytes.z;
@@ -194,7 +189,6 @@ fn lz4_parse(@builtin(local_invocation_index) index_in_workgroup: u32, @builtin(
             index * (PAGE_SIZE / 4),
             min(PAGE_SIZE, params.n_bytes - index * PAGE_SIZE),
             workgroup.x * CANDIDATE_WORDS,
-            workgroup.x * (ROWS * WIDTH),
         );
         parse_page(page, index, &round);
     }

@@ -1,6 +1,6 @@
 // Part of lz4_parse: links the parses of all segments of a chunk into one, as if it had run sequentially.
 //
-// import: lib/agree, lz4_parse/walk
+// import: lib/agree, lz4_parse/slots, lz4_parse/walk
 
 // Raises the start of every later segment that `exit` reaches to it.
 fn push_exit(page: Page, section: u32, chunk_begin: u32, exit: u32) {
@@ -12,8 +12,8 @@ fn push_exit(page: Page, section: u32, chunk_begin: u32, exit: u32) {
 
 // Returns exclusive scans over the lanes, the sum of `sum` and the maximum of `largest`, and in .zw both over all lanes.
 fn scan_lanes(sum: u32, largest: u32) -> vec4<u32> {
-    let sums = BUCKETS / 2;
-    let ends = BUCKETS / 2 + 64;
+    let sums = SECTIONS;
+    let ends = SECTIONS + WIDTH;
     var s = sum;
     var e = largest;
     for (var d = 1u; d < WIDTH; d *= 2) {
@@ -38,12 +38,11 @@ fn scan_lanes(sum: u32, largest: u32) -> vec4<u32> {
     return vec4(before, all);
 }
 
-// Extends the long match of one lane by all lanes together, 8 bytes per lane and iteration. Leaves its end in LONG_END.
-fn end_long_match(page: Page, round: ptr<function, u32>, owner: u32, long_row: u32) {
+// Extends the long match at m of one lane by all lanes together, 8 bytes per lane and iteration. Leaves its end in LONG_END.
+fn end_long_match(page: Page, round: ptr<function, u32>, owner: u32, m: u32) {
     if lane == owner {
-        let found = matches[entry_index(page, long_row)];
-        atomicStore(&sh_words[LONG_OFFSET], found.x >> 16);
-        atomicStore(&sh_words[LONG_END], found.y);
+        atomicStore(&sh_words[LONG_OFFSET], candidate_at(page, m));
+        atomicStore(&sh_words[LONG_END], m + LONG);
     }
     workgroupBarrier();
     let offset = atomicLoad(&sh_words[LONG_OFFSET]);
@@ -67,30 +66,25 @@ fn end_long_match(page: Page, round: ptr<function, u32>, owner: u32, long_row: u
 
 // Parses every segment from the state in which the segments before it exit, until a fixed point is reached. Returns the
 // state at the end of the chunk.
-fn settle(page: Page, segment: Segment, chunk_begin: u32, carry: u32, list: ptr<function, List>, round: ptr<function, u32>) -> u32 {
-    var section = BUCKETS / 2;
-    for (var i = lane; i < 224; i += WIDTH) {
+fn settle(page: Page, segment: Segment, chunk_begin: u32, carry: u32, chosen: ptr<function, Chosen>, round: ptr<function, u32>) -> u32 {
+    var section = SECTIONS;
+    for (var i = lane; i < 2 * WIDTH + 2; i += WIDTH) {
         atomicStore(&sh_words[section + i], 0u);
     }
     var start = 2 * segment.begin;
     if lane == 0 {
         start = max(start, carry);
     }
-    var exit = walk(page, segment, start, list, false, NONE, Exit(0u, NONE));
+    var exit = walk(page, segment, start, chosen, false, Exit(0u, NONE));
     workgroupBarrier();
     loop {
         push_exit(page, section, chunk_begin, exit.state);
         workgroupBarrier();
         let pushed = max(atomicLoad(&sh_words[section + lane]), 2 * segment.begin);
-        var wish = select(WIDTH - lane, SETTLED, exit.long_row == NONE);
+        var wish = select(WIDTH - lane, SETTLED, exit.long == NONE);
         if lane > 0 && pushed != start {
             start = pushed;
-            var old = (*list).head;
-            if (*list).top > LAST_START {
-                old = NONE;
-                (*list).top = 0u;
-            }
-            exit = walk(page, segment, start, list, true, old, exit);
+            exit = walk(page, segment, start, chosen, true, exit);
             wish = CHANGED;
         }
         let next = agree(round, wish);
@@ -99,15 +93,11 @@ fn settle(page: Page, segment: Segment, chunk_begin: u32, carry: u32, list: ptr<
         }
         if next != CHANGED {
             // All segments before this lane's are settled, so its long match is final.
-            end_long_match(page, round, WIDTH - next, exit.long_row);
+            end_long_match(page, round, WIDTH - next, exit.long);
             if lane == WIDTH - next {
                 let end = atomicLoad(&sh_words[LONG_END]);
-                matches[entry_index(page, exit.long_row)].y = end;
-                // Link the list to the rows that the walk after the match writes.
-                matches[entry_index(page, exit.long_row + 1)].x = (*list).top;
-                let head = (*list).head;
-                exit = walk(page, segment, 2 * end, list, false, NONE, exit);
-                (*list).head = head;
+                store_long_end(slot_of(segment, exit.long), end);
+                exit = walk(page, segment, 2 * end, chosen, false, exit);
             }
         }
         // All lanes have read this section: clear it for the iteration after the next (double buffering).
@@ -115,7 +105,7 @@ fn settle(page: Page, segment: Segment, chunk_begin: u32, carry: u32, list: ptr<
         if lane == 0 {
             atomicStore(&sh_words[section + WIDTH], 0u);
         }
-        section ^= 128u;
+        section = 2 * SECTIONS + WIDTH + 1 - section;
     }
     let left = atomicLoad(&sh_words[section + WIDTH]);
     workgroupBarrier();

@@ -21,7 +21,7 @@ struct Found {
 
 // Returns true if the bytes at p are the ones sought: four, and where five are hashed the lowest byte of `fifth`.
 fn agrees(page: Page, p: u32, word: u32, fifth: u32) -> bool {
-    let words = two_words(page, p >> 2);
+    let words = two_words(page, p);
     let s = (p & 3) * 8;
     return ((funnel(words.x, words.y, s) ^ word) | (((words.y >> s) ^ fifth) & FIFTH_MASK)) == 0;
 }
@@ -44,11 +44,22 @@ struct Sought {
     fifths: vec2<u32>,
 }
 
+// What does not change in a lane.
+struct Position {
+    // Shift of its first position in a word, and of its second.
+    shifts: vec2<u32>,
+    is_odd: bool,
+    // Index of the word that positions without an insertion write to.
+    idle: u32,
+}
+
 // State of a lane between two rounds of the search.
 struct Search {
     // The lane's first position, which is even, and its entry without tag.
     p: u32,
     entry: u32,
+    // Index of its candidates.
+    at: u32,
     // Prefetched words: the one before the positions and the two from them on.
     loaded: vec3<u32>,
     // Two bits per round: set for positions that have a candidate.
@@ -58,28 +69,29 @@ struct Search {
 
 // Inserts and looks up two positions per lane. With `is_edge`, some positions may be too close to the end of the page or
 // have none before them; `is_last` says that no round follows, so that nothing is prefetched.
-fn search_round(page: Page, state: ptr<function, Search>, is_edge: bool, is_last: bool) {
+fn search_round(page: Page, own: Position, state: ptr<function, Search>, is_edge: bool, is_last: bool) {
     let p = (*state).p;
-    let is_odd = (lane & 1) != 0;
-    let s = lane * 16;
     let before = (*state).loaded.x;
     let low = (*state).loaded.y;
     let high = (*state).loaded.z;
-    let words = vec2(funnel(low, high, s & 16), funnel(low, high, (s & 16) + 8));
-    let previous = select((before >> 24) | (low << 8), (low >> 8) | (high << 24), is_odd);
+    let words = vec2(funnel(low, high, own.shifts.x), funnel(low, high, own.shifts.y));
+    let previous = select((before >> 24) | (low << 8), (low >> 8) | (high << 24), own.is_odd);
     // The next round's words are prefetched one iteration ahead, to hide latency.
     if !is_edge || !is_last {
-        (*state).loaded = three_words(page, (p >> 2) + WIDTH / 2 - 1);
+        (*state).loaded = three_words(page, p + (2 * WIDTH - 4));
     }
     var run = vec2(words.x == previous, words.y == words.x);
     var inserted = !run;
+    // Positions whose entries may be tried. No position of the first window has an earlier one in the table.
+    var searched = vec2(true);
     if is_edge {
         let last = page.n - 12;
         let searchable = vec2(p <= last, p < last);
         run &= searchable & vec2(p > 0, true);
         inserted = searchable & !run;
+        searched = searchable & vec2(p >= 64);
     }
-    let fifths = vec2(high >> (s & 16), high >> ((s & 16) + 8));
+    let fifths = vec2(high >> own.shifts.x, high >> own.shifts.y);
     let products = words * 2654435761u + (fifths & vec2(FIFTH_MASK)) * 2246822519u;
     let buckets = products >> vec2(32 - BUCKET_BITS);
     // The lowest bit of the first position in its entry is 1, so the subtraction borrows from no other bit.
@@ -92,34 +104,42 @@ fn search_round(page: Page, state: ptr<function, Search>, is_edge: bool, is_last
         }
         workgroupBarrier();
         if mine {
-            // A lane without an insertion writes 0 to a bucket of its own, which changes nothing and costs less than a branch.
-            let moved = select(vec2(0u), entries | (seen >> vec2(16u)), inserted);
-            let to = select(vec2(lane), buckets, inserted);
+            // A lane without an insertion writes to a word of its own, which costs less than a branch: 0 to a bucket, which
+            // changes nothing, or anything to the words after the staged page.
+            var moved = entries | (seen >> vec2(16u));
+            if !STAGED {
+                moved = select(vec2(0u), moved, inserted);
+            }
+            let to = select(vec2(own.idle), buckets, inserted);
             atomicMax(&sh_words[to.x], moved.x);
             atomicMax(&sh_words[to.y], moved.y);
         }
         workgroupBarrier();
     }
-    // No position of the first window has an earlier one in the table.
-    let after_first = !is_edge || p >= 64;
     let sought = Sought(p, words, fifths);
     let older = seen << vec2(16u);
     var offsets: vec2<u32>;
     if TAG_BITS > 0 {
         let is_newer = ((seen ^ products) & vec2(TAG_MASK << 16)) == vec2(0u);
         let is_older = ((older ^ products) & vec2(TAG_MASK << 16)) == vec2(0u);
-        let tried = inserted & (is_newer | is_older) & vec2(after_first);
+        var tried = is_newer | is_older;
+        if is_edge {
+            tried &= searched;
+        }
+        if !STAGED {
+            tried &= inserted;
+        }
         let found = look_up(page, select(older, seen, is_newer), sought, tried);
         offsets = select(vec2(0u), found.offsets, found.agree);
     } else {
-        let tried = inserted & vec2(after_first);
+        let tried = inserted & searched;
         let newer = look_up(page, seen, sought, tried);
         let found = look_up(page, older, sought, tried & !newer.agree);
         offsets = select(vec2(0u), found.offsets, found.agree);
         offsets = select(offsets, newer.offsets, newer.agree);
     }
     offsets = select(offsets, vec2(1u), run);
-    candidates[page.first_candidate + (p >> 1)] = offsets.x + offsets.y * 65536;
+    candidates[(*state).at] = offsets.x + offsets.y * 65536;
     if offsets.x != 0 {
         (*state).bits += (*state).weight;
     }
@@ -129,6 +149,7 @@ fn search_round(page: Page, state: ptr<function, Search>, is_edge: bool, is_last
     (*state).weight *= 4u;
     (*state).p += 2 * WIDTH;
     (*state).entry += (2 * WIDTH) << ENTRY_SHIFT;
+    (*state).at += WIDTH;
 }
 
 // Finds all candidates, and leaves the candidate bits behind them: bits of lane l for 16 rounds in word l of WIDTH.
@@ -137,7 +158,16 @@ fn search(page: Page) {
     workgroupBarrier();
     let rounds = (page.n - 12) / (2 * WIDTH) + 1;
     let first = 2 * lane;
-    var state = Search(first, (first ^ 63) << ENTRY_SHIFT, three_words(page, max(first >> 2, 1u) - 1), 0u, 1u);
+    let shift = (lane & 1) * 16;
+    let own = Position(vec2(shift, shift + 8), shift != 0, select(lane, STAGE_END + lane, STAGED));
+    var state = Search(
+        first,
+        (first ^ 63) << ENTRY_SHIFT,
+        page.first_candidate + lane,
+        three_words(page, max(first, 4u) - 4),
+        0u,
+        1u,
+    );
     if lane < 2 {
         state.loaded = vec3(0u, state.loaded.x, state.loaded.y);
     }
@@ -145,17 +175,31 @@ fn search(page: Page) {
     for (var group = 0u; group < PAGE_SIZE / (32 * WIDTH); group++) {
         state.bits = 0u;
         state.weight = 1u;
-        for (var k = 0u; k < 16; k++) {
-            // The first round, the last, or past it. Specialising the inner rounds pays only where the page is staged.
-            if !STAGED || round - 1 >= rounds - 2 {
+        if STAGED {
+            // Two rounds in succession let the assembler overlap them. They are specialised unless one of them may be the first,
+            // the last, or past it.
+            for (var k = 0u; k < 8; k++) {
+                if round - 1 >= max(rounds, 3u) - 3 {
+                    for (var j = 0u; j < 2; j++) {
+                        if round < rounds {
+                            search_round(page, own, &state, true, round + 1 == rounds);
+                        }
+                        round++;
+                    }
+                } else {
+                    search_round(page, own, &state, false, false);
+                    search_round(page, own, &state, false, false);
+                    round += 2u;
+                }
+            }
+        } else {
+            for (var k = 0u; k < 16; k++) {
                 if round >= rounds {
                     break;
                 }
-                search_round(page, &state, true, round + 1 == rounds);
-            } else {
-                search_round(page, &state, false, false);
+                search_round(page, own, &state, true, round + 1 == rounds);
+                round++;
             }
-            round++;
         }
         candidates[page.first_candidate + PAGE_SIZE / 2 + group * WIDTH + lane] = state.bits;
     }

@@ -1,6 +1,6 @@
-// Part of lz4_parse: sizes of sequences, and the sequences of a page.
+// Part of lz4_parse: the matches of a chunk as sequences, with their places in the block.
 //
-// import: lib/lz4_length, lz4_parse/stage, lz4_parse/walk
+// import: lib/lz4_length, lz4_parse/stage, lz4_parse/slots, lz4_parse/walk
 
 // Returns how far back the match at m extends, not before `anchor`.
 fn extend_backward(page: Page, m: u32, offset: u32, anchor: u32) -> u32 {
@@ -8,8 +8,8 @@ fn extend_backward(page: Page, m: u32, offset: u32, anchor: u32) -> u32 {
     while start > anchor && start > offset {
         let p = start - 1;
         let q = p - offset;
-        let a = two_words(page, p >> 2).x >> ((p & 3) * 8);
-        let b = two_words(page, q >> 2).x >> ((q & 3) * 8);
+        let a = two_words(page, p).x >> ((p & 3) * 8);
+        let b = two_words(page, q).x >> ((q & 3) * 8);
         if ((a ^ b) & 0xff) != 0 {
             break;
         }
@@ -25,7 +25,6 @@ fn sequence_bytes(literals: u32, match_bytes: u32) -> u32 {
 
 // Sums over the matches of a segment.
 struct Sums {
-    n: u32,
     // Bytes of all sequences but the first, whose literals begin in an earlier segment.
     bytes: u32,
     first: vec2<u32>,
@@ -33,59 +32,54 @@ struct Sums {
     end: u32,
 }
 
-// Returns the next match of a list, or LAST, following a link. `next` is the entry at `row`, prefetched to hide latency.
-fn take_match(page: Page, row: ptr<function, u32>, next: ptr<function, vec2<u32>>) -> vec2<u32> {
-    if ((*next).x >> 16) == 0 {
-        *row = (*next).x;
-        *next = matches[entry_index(page, *row)];
-    }
-    return *next;
-}
-
-// Sums up the matches of a list, extended backward where BACKWARD says so.
-fn add_up(page: Page, head: u32) -> Sums {
-    var sums = Sums(0u, 0u, vec2(0u), 0u);
-    var row = head;
-    var next = matches[entry_index(page, row)];
+// Sums up the matches of a segment, extended backward where BACKWARD says so.
+fn add_up(page: Page, segment: Segment, chosen: Chosen) -> Sums {
+    var sums = Sums(0u, vec2(0u), 0u);
+    var left = chosen;
     for (var k = 0u; k < SEGMENT / 4; k++) {
-        let found = take_match(page, &row, &next);
-        if found.x == LAST {
+        if is_empty(left) {
             break;
         }
-        next = matches[entry_index(page, row + 1)];
+        var found = load_match(segment, take_slot(&left));
         if k == 0 {
             sums.first = found;
         } else {
-            var start = found.x & 0xffff;
             if BACKWARD {
-                start = extend_backward(page, start, found.x >> 16, sums.end);
-                matches[entry_index(page, row)].x = start | (found.x & 0xffff0000);
+                found.x = extend_backward(page, found.x, candidate_at(page, found.x), sums.end);
             }
-            sums.bytes += sequence_bytes(start - sums.end, found.y - start);
+            sums.bytes += sequence_bytes(found.x - sums.end, found.y - found.x);
         }
         sums.end = found.y;
-        sums.n++;
-        row++;
     }
     return sums;
 }
 
-// Writes the matches of a list as sequences from index `first` on, with places in the block from `place` on.
-// `start_of_first` is where the first match begins, after its backward extension.
-fn write_sequences(page: Page, head: u32, start_of_first: u32, anchor_before: u32, first: u32, place: u32) {
+// Writes the matches of a segment as sequences from index `first` on, with places in the block from `place` on.
+fn write_sequences(page: Page, segment: Segment, chosen: Chosen, anchor_before: u32, first: u32, place: u32) {
     var anchor = anchor_before;
     var bytes = place;
-    var row = head;
-    var next = matches[entry_index(page, row)];
+    var left = chosen;
+    if is_empty(left) {
+        return;
+    }
+    var next = load_match(segment, take_slot(&left));
+    var offset = candidate_at(page, next.x);
     for (var k = 0u; k < SEGMENT / 4; k++) {
-        let found = take_match(page, &row, &next);
-        if found.x == LAST {
+        let found = next;
+        let own_offset = offset;
+        let is_last = is_empty(left);
+        if !is_last {
+            next = load_match(segment, take_slot(&left));
+            offset = candidate_at(page, next.x);
+        }
+        var start = found.x;
+        if BACKWARD {
+            start = extend_backward(page, start, own_offset, anchor);
+        }
+        sequences[first + k] = vec2(start | (own_offset << 16), bytes | (found.y << 16));
+        if is_last {
             break;
         }
-        row++;
-        next = matches[entry_index(page, row)];
-        let start = select(found.x & 0xffff, start_of_first, k == 0);
-        sequences[first + k] = vec2(start | (found.x & 0xffff0000), bytes | (found.y << 16));
         bytes += sequence_bytes(start - anchor, found.y - start);
         anchor = found.y;
     }

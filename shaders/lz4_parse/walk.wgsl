@@ -1,19 +1,11 @@
 // Part of lz4_parse: the parse of one segment by one lane.
 //
-// import: lib/bits, lz4_parse/stage
+// import: lib/bits, lz4_parse/stage, lz4_parse/slots
 
 // A match that a lane has verified beyond this length is extended by all lanes together.
 const LONG: u32 = 96;
 // The lazy parse looks ahead only from shorter matches.
 const LAZY_BELOW: u32 = 32;
-const LAST: u32 = 0xffffffffu;
-
-// The positions of a lane. A state of the parse is a position and a flag that forces a match there, without lazy
-// look-ahead; as one word it is `2 * position + forced`, so that a later position is a larger word.
-struct Segment {
-    begin: u32,
-    end: u32,
-}
 
 // Returns the candidate's offset at p, 0 for none.
 fn candidate_at(page: Page, p: u32) -> u32 {
@@ -29,7 +21,7 @@ fn prepare_segment(page: Page, segment: Segment) {
             let round = p / (2 * WIDTH);
             let from_word = page.first_candidate + PAGE_SIZE / 2 + (round >> 4) * WIDTH + ((p >> 1) & (WIDTH - 1));
             for (var j = 0u; j < 16; j++) {
-                bits |= ((candidates[from_word + j] >> (2 * (round & 15))) & 3) << (2 * j);
+                bits = funnel(bits, candidates[from_word + j] >> (2 * (round & 15)), 2u);
             }
         }
         atomicStore(&sh_words[k * WIDTH + lane], bits);
@@ -38,17 +30,15 @@ fn prepare_segment(page: Page, segment: Segment) {
 
 // Returns the first position from `from_position` on that has a candidate, or NONE at the end of the segment.
 fn next_candidate(segment: Segment, from_position: u32) -> u32 {
-    if from_position >= segment.end {
-        return NONE;
-    }
-    let relative = from_position - segment.begin;
-    var mask = 0xffffffffu << (relative & 31);
-    for (var k = relative >> 5; k < SEGMENT_WORDS; k++) {
-        let bits = atomicLoad(&sh_words[k * WIDTH + lane]) & mask;
+    for (var p = from_position; p < segment.end; p += 32) {
+        let relative = p - segment.begin;
+        let at = (relative >> 5) * WIDTH + lane;
+        // The word after the last one has other bits, of positions after the segment.
+        let bits = funnel(atomicLoad(&sh_words[at]), atomicLoad(&sh_words[at + WIDTH]), relative & 31);
         if bits != 0 {
-            return segment.begin + k * 32 + countTrailingZeros(bits);
+            let found = p + countTrailingZeros(bits);
+            return select(NONE, found, found < segment.end);
         }
-        mask = 0xffffffffu;
     }
     return NONE;
 }
@@ -56,68 +46,57 @@ fn next_candidate(segment: Segment, from_position: u32) -> u32 {
 // Returns how many of the 8 bytes from p on, a multiple of 4, equal those at p - offset.
 fn agreeing(page: Page, p: u32, offset: u32) -> u32 {
     let s = ((p - offset) & 3) * 8;
-    let here = two_words(page, p >> 2);
-    let there = three_words(page, (p - offset) >> 2);
+    let here = two_words(page, p);
+    let there = three_words(page, p - offset);
     let d0 = here.x ^ funnel(there.x, there.y, s);
     let d1 = here.y ^ funnel(there.y, there.z, s);
     let first = select(d0, d1, d0 == 0);
     let words = select(0u, 4u, d0 == 0);
-    return select(words + (countTrailingZeros(first) >> 3), 8u, first == 0);
+    // Of no bit at all, countTrailingZeros returns 32.
+    return words + (countTrailingZeros(first) >> 3);
 }
 
-// The matches of a lane so far: a linked list that begins at row `head`; rows from `top` on are free.
+// State in which a walk leaves its segment, and the position of its last match if that is longer than verified so far
+// (`long`, else NONE); the state then is a lower bound.
 //
-// An entry is (position | offset << 16, end). An entry with offset 0 is a link to the row in its position; LAST ends the
-// list. So a walk that meets a match of the previous walk links to it instead of copying the rest.
-struct List {
-    head: u32,
-    top: u32,
-}
-
-// Returns the index in `matches` of a row of this lane. Rows of all lanes interleave, so that access coalesces.
-fn entry_index(page: Page, row: u32) -> u32 {
-    return page.first_entry + row * WIDTH + lane;
-}
-
-// State in which a walk leaves its segment, and the row of its last match if that is longer than verified so far
-// (`long_row`, else NONE); the state then is a lower bound.
+// A state is a position and a flag that forces a match there, without lazy look-ahead. As one word it is
+// `2 * position + forced`, so that a later position is a larger word.
 struct Exit {
     state: u32,
-    long_row: u32,
+    long: u32,
 }
 
-// Parses a segment from `start` and lists the matches found from row `list.top` on. A repeated walk of the segment
-// (`again`) gets `old`, the row of the first match of the previous walk, and `before`, its exit: once it meets one of the
-// previous matches, the remainder is the same. `old` is NONE if the rows of that walk are to be overwritten.
+// Parses a segment from `start` and adds the matches found to `chosen`. A repeated walk of the segment (`again`) gets the
+// exit of the previous one and replaces its matches: once it meets one of them, the remainder is the same.
 //
 // Each step compares 8 bytes, of a new match or of the current one, so that lanes with long matches stall no others.
-fn walk(page: Page, segment: Segment, start: u32, list: ptr<function, List>, again: bool, old: u32, before: Exit) -> Exit {
+fn walk(page: Page, segment: Segment, start: u32, chosen: ptr<function, Chosen>, again: bool, before: Exit) -> Exit {
     let limit = page.n - 5;
     var p = start >> 1;
     var may_look_ahead = LAZY && (start & 1) == 0;
-    var old_row = old;
-    var old_entry = LAST;
-    if again && old != NONE {
-        old_entry = matches[entry_index(page, old)].x;
+    let old = *chosen;
+    if again {
+        *chosen = Chosen(0u, 0u);
     }
-    let first_row = (*list).top;
-    var row = first_row;
     // The current match starts at m and is verified up to p; m is NONE between matches.
     var m = NONE;
     var offset = 0u;
     // Lazy matching: the match at m - 1 that the current one must beat, and its end; 0 if there is none.
     var shorter_offset = 0u;
     var shorter_end = 0u;
-    var exit = before;
+    // The candidate at m + 1, loaded with the one at m to hide latency.
+    var ahead = 0u;
     // At least every second step advances m or p, so the bound is never reached.
     for (var step = 0u; step < 4 * PAGE_SIZE; step++) {
         if m == NONE {
             m = next_candidate(segment, p);
             if m == NONE {
-                exit = Exit(2 * max(p, segment.end), NONE);
                 break;
             }
             offset = candidate_at(page, m);
+            if LAZY {
+                ahead = candidate_at(page, m + 1);
+            }
             p = (m + 4) & ~3u;
         }
         let n = agreeing(page, p, offset);
@@ -137,56 +116,30 @@ fn walk(page: Page, segment: Segment, start: u32, list: ptr<function, List>, aga
                     p = shorter_end;
                 }
                 shorter_offset = 0u;
-            } else if may_look_ahead && m + 13 <= page.n && p < m + LAZY_BELOW {
-                let next = candidate_at(page, m + 1);
-                if next != 0 {
-                    shorter_offset = offset;
-                    shorter_end = p;
-                    m++;
-                    offset = next;
-                    p = (m + 4) & ~3u;
-                    continue;
-                }
+            } else if may_look_ahead && ahead != 0 && m + 13 <= page.n && p < m + LAZY_BELOW {
+                shorter_offset = offset;
+                shorter_end = p;
+                m++;
+                offset = ahead;
+                p = (m + 4) & ~3u;
+                continue;
             }
             may_look_ahead = true;
         }
-        if m >= segment.end {
-            exit = Exit(2 * m + 1, NONE);
-            break;
+        if LAZY && m >= segment.end {
+            return Exit(2 * m + 1, NONE);
         }
-        if again {
-            // Skip the previous walk's matches that start before this one.
-            for (var k = 0u; k < ROWS; k++) {
-                if (old_entry >> 16) == 0 {
-                    old_row = old_entry;
-                } else if (old_entry & 0xffff) < m {
-                    old_row++;
-                } else {
-                    break;
-                }
-                old_entry = matches[entry_index(page, old_row)].x;
-            }
-            if (old_entry & 0xffff) == m {
-                if row == first_row {
-                    (*list).head = old_row;
-                    return before;
-                }
-                matches[entry_index(page, row)] = vec2(old_row, 0u);
-                (*list).head = first_row;
-                (*list).top = row + 1;
-                return before;
-            }
+        let slot = slot_of(segment, m);
+        if again && has_slot(old, slot) && ((load_slot(slot) ^ m) & 3) == 0 {
+            *chosen = followed_by(*chosen, old, slot);
+            return before;
         }
-        matches[entry_index(page, row)] = vec2(m | (offset << 16), p);
-        row++;
+        store_match(slot, m, p);
+        *chosen = with_slot(*chosen, slot);
         if is_long {
-            exit = Exit(2 * max(p, segment.end), row - 1);
-            break;
+            return Exit(2 * max(p, segment.end), m);
         }
         m = NONE;
     }
-    matches[entry_index(page, row)] = vec2(LAST, 0u);
-    (*list).head = first_row;
-    (*list).top = row + 1;
-    return exit;
+    return Exit(2 * max(p, segment.end), NONE);
 }

@@ -22,11 +22,7 @@ pub const KERNELS: [&KernelInfo; 7] = [
 ];
 
 static BEGIN: KernelInfo = kernel("lz4_begin", PLACE_WGSL, &[R, W, W, U]);
-static PARSE: KernelInfo = kernel(
-    "lz4_parse",
-    shader!("lz4_parse.wgsl"),
-    &[R, W, W, W, W, W, U],
-);
+static PARSE: KernelInfo = kernel("lz4_parse", shader!("lz4_parse.wgsl"), &[R, W, W, W, W, U]);
 static PLACE_TILES: KernelInfo = kernel("lz4_place_tiles", PLACE_WGSL, &[R, W, W, U]);
 static PLACE_SUMS: KernelInfo = kernel("lz4_place_sums", PLACE_WGSL, &[R, W, W, U]);
 static EMIT: KernelInfo = kernel(
@@ -97,7 +93,6 @@ pub fn compress_job(
             Slot::Candidates,
             u64::from(n_parsers) * parser.candidate_bytes,
         ),
-        (Slot::Matches, u64::from(n_parsers) * parser.match_bytes),
         (
             Slot::Sequences,
             u64::from(n_pages) * u64::from(page_size) * 2,
@@ -127,7 +122,6 @@ pub fn compress_job(
             &[
                 Slot::Pages,
                 Slot::Candidates,
-                Slot::Matches,
                 Slot::Sequences,
                 Slot::Sizes,
                 Slot::TileSums,

@@ -113,8 +113,6 @@ pub enum Slot {
     Status,
     /// Scratch of `lz4_parse`, per workgroup: a 16-bit offset for every position of a page.
     Candidates,
-    /// Scratch of `lz4_parse`, per workgroup: a word for every four positions of a page.
-    Matches,
     /// Scratch: the sequences of each page, two words each; sized for one sequence every four bytes.
     Sequences,
     /// Scratch, one word per page: length and kind of its block.

@@ -7,16 +7,14 @@ use crate::lz4::{Level, Parse};
 const MOST: u32 = 4608;
 /// Limit of one scratch buffer in bytes in that case: the smallest binding limit of WebGPU.
 const MAX_SCRATCH_BYTES: u64 = 128 << 20;
-/// Maximum number of workgroups that are resident on a compute unit, and workgroup memory that the driver reserves for
-/// each.
+/// Maximum numbers of workgroups and of their invocations that are resident on a compute unit, and workgroup memory that the
+/// driver reserves for each workgroup.
 const MAX_PER_UNIT: u32 = 32;
+const MAX_INVOCATIONS_PER_UNIT: u32 = 2048;
 const RESERVED_BYTES: u32 = 1024;
 /// Number of invocations of a warp, and number of resident warps of a compute unit that suffice to hide memory latency.
 const WARP: u32 = 32;
-const ENOUGH_WARPS: u32 = 32;
-/// Bytes that may be read beyond a page, in addition to two per lane that compilers prefetch for the iteration after
-/// the last.
-const SLACK_BYTES: u32 = 64;
+const ENOUGH_WARPS: u32 = 28;
 
 /// A launch configuration of `lz4_parse`.
 pub(super) struct Parser {
@@ -24,7 +22,6 @@ pub(super) struct Parser {
     /// Maximum number of workgroups, and scratch of each in bytes.
     pub(super) most: u32,
     pub(super) candidate_bytes: u64,
-    pub(super) match_bytes: u64,
 }
 
 impl Parser {
@@ -33,21 +30,17 @@ impl Parser {
         let parse = Parse::new(page_size, level);
         let bucket_bits = parse.as_ref().map_or(9, Parse::bucket_bits);
         let width = width(page_size, level);
-        // Must match the division into chunks and rows in the kernel.
-        let chunk = page_size.min(8 << bucket_bits);
-        let rows = chunk / width / 2 + 16;
         let candidate_bytes = 4 * u64::from(page_size / 2 + page_size / 32);
-        let match_bytes = 8 * u64::from(rows * width);
         let bucket_bytes = 4 << bucket_bits;
-        let staged_bytes = page_size + 2 * width + SLACK_BYTES;
+        let staged_bytes = 4 * staged_words(page_size, width);
         let staged = compute_units.is_some_and(|compute_units| {
-            let workgroups = at_once(compute_units, bucket_bytes + staged_bytes);
+            let workgroups = at_once(compute_units, bucket_bytes + staged_bytes, width);
             workgroups * width / WARP >= ENOUGH_WARPS
         });
         let workgroup_bytes = bucket_bytes + if staged { staged_bytes } else { 0 };
         let most = match compute_units {
-            Some(compute_units) => compute_units.n * at_once(compute_units, workgroup_bytes),
-            None => MOST.min((MAX_SCRATCH_BYTES / candidate_bytes.max(match_bytes)) as u32),
+            Some(compute_units) => compute_units.n * at_once(compute_units, workgroup_bytes, width),
+            None => MOST.min((MAX_SCRATCH_BYTES / candidate_bytes) as u32),
         };
         let mut overrides = Vec::new();
         if let Ok(parse) = parse {
@@ -68,23 +61,32 @@ impl Parser {
             overrides,
             most: most.max(1),
             candidate_bytes,
-            match_bytes,
         }
     }
 }
 
-/// Returns the occupancy: the number of workgroups with this much workgroup memory that are resident on one compute
-/// unit.
-fn at_once(compute_units: ComputeUnits, workgroup_bytes: u32) -> u32 {
-    (compute_units.workgroup_bytes / (workgroup_bytes + RESERVED_BYTES)).min(MAX_PER_UNIT)
+/// Returns the occupancy: the number of workgroups of `width` invocations with this much workgroup memory that are resident on
+/// one compute unit.
+fn at_once(compute_units: ComputeUnits, workgroup_bytes: u32, width: u32) -> u32 {
+    let by_memory = compute_units.workgroup_bytes / (workgroup_bytes + RESERVED_BYTES);
+    let by_invocations = MAX_INVOCATIONS_PER_UNIT / width;
+    by_memory.min(by_invocations).min(MAX_PER_UNIT)
+}
+
+/// Returns the words of workgroup memory that a staged page takes: rows of 32 words, 35 apart, with four words before them and
+/// one for each invocation behind them.
+fn staged_words(page_size: u32, width: u32) -> u32 {
+    4 + page_size / 128 * 35 + width
 }
 
 /// Returns the number of invocations that parse one page together. Small hash tables allow many resident workgroups of few
-/// invocations; large ones allow few workgroups, and more invocations in each keep the device busy.
+/// invocations; large ones allow few workgroups, and more invocations in each keep the device busy. The kernel keeps state of
+/// each invocation in the memory of the table.
 fn width(page_size: u32, level: Level) -> u32 {
     match (page_size, level) {
         (0..=4096, Level::Fast | Level::Sequential) => 32,
-        _ => 64,
+        (0..=16_384, _) => 64,
+        _ => 128,
     }
 }
 
@@ -97,7 +99,7 @@ mod tests {
         workgroup_bytes: 228 << 10,
     };
 
-    fn staged_words(parser: &Parser) -> Option<u32> {
+    fn staged(parser: &Parser) -> Option<u32> {
         let found = parser.overrides.iter().find(|o| o.0 == "STAGED_WORDS");
         found.map(|o| o.1)
     }
@@ -105,11 +107,11 @@ mod tests {
     #[test]
     fn pages_are_staged_if_occupancy_suffices() {
         let small = Parser::new(4096, Level::Fast, Some(H200));
-        assert_eq!(staged_words(&small), Some(1056));
-        assert_eq!(small.most, 132 * 32);
+        assert_eq!(staged(&small), Some(1156));
+        assert_eq!(small.most, 132 * 30);
         let large = Parser::new(65_536, Level::Fast, Some(H200));
-        assert_eq!(staged_words(&large), None);
-        assert_eq!(large.most, 132 * 25);
+        assert_eq!(staged(&large), None);
+        assert_eq!(large.most, 132 * 16);
     }
 
     #[test]
@@ -117,10 +119,9 @@ mod tests {
         for page_size in [4096, 8192, 16_384, 32_768, 65_536] {
             for level in [Level::Fast, Level::High] {
                 let parser = Parser::new(page_size, level, None);
-                assert_eq!(staged_words(&parser), None);
+                assert_eq!(staged(&parser), None);
                 let most = u64::from(parser.most);
                 assert!(most * parser.candidate_bytes <= MAX_SCRATCH_BYTES);
-                assert!(most * parser.match_bytes <= MAX_SCRATCH_BYTES);
                 assert!(most >= 512);
             }
         }

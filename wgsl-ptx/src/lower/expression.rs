@@ -215,7 +215,7 @@ impl Lowering<'_> {
         };
         if has_offsets
             && self.options.bounds == Bounds::Unchecked
-            && let Some((rest, plus)) = constant_summand(frame, index)
+            && let Some((rest, plus)) = constant_summand(self.module, frame, index)
         {
             let value = self.scalar(frame, rest)?;
             return Ok(Index { value, plus });
@@ -273,14 +273,23 @@ impl Lowering<'_> {
 
 /// Splits `x + c` or `x - c` into x and a constant.
 fn constant_summand(
+    module: &naga::Module,
     frame: &Frame<'_>,
     index: Handle<Expression>,
 ) -> Option<(Handle<Expression>, i64)> {
     let expressions = &frame.function.expressions;
-    let literal = |handle| match expressions[handle] {
-        Expression::Literal(Literal::U32(v)) => Some(i64::from(v)),
-        Expression::Literal(Literal::I32(v)) => Some(i64::from(v)),
-        _ => None,
+    let literal = |handle: Handle<Expression>| {
+        let value = match expressions[handle] {
+            Expression::Constant(constant) => {
+                &module.global_expressions[module.constants[constant].init]
+            }
+            ref other => other,
+        };
+        match *value {
+            Expression::Literal(Literal::U32(v)) => Some(i64::from(v)),
+            Expression::Literal(Literal::I32(v)) => Some(i64::from(v)),
+            _ => None,
+        }
     };
     let Expression::Binary { op, left, right } = expressions[index] else {
         return None;
