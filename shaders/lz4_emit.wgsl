@@ -1,7 +1,7 @@
 // Writes the blocks of pages at their places in the packed output, and the table.
 //
-// A workgroup is 128 invocations and takes pages `workgroup_id.x`, `+ num_workgroups.x`, ...; an invocation encodes
-// one sequence at a time.
+// A workgroup is 128 invocations, LANES for a page, and takes pages PAGES * `workgroup_id.x` to `+ PAGES - 1`,
+// `+ PAGES * num_workgroups.x`, ...; an invocation encodes one sequence at a time.
 //
 // pages, sequences, sizes, places, tile_sums  outputs of lz4_parse.wgsl and lz4_place.wgsl
 // table   one pair per page: (start of its block in packed, in words; length in bytes | kind << 30)
@@ -14,6 +14,9 @@
 // import: lib/bits, lib/lz4_length
 
 override PAGE_SIZE: u32 = 4096;
+// Invocations of a page: a divisor of 128.
+override LANES: u32 = 128;
+override PAGES: u32 = 128 / LANES;
 
 struct Params {
     n_bytes: u32,
@@ -184,24 +187,25 @@ fn lz4_emit(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) n_workgroups: vec3<u32>,
 ) {
-    for (var index = workgroup.x; index < params.n_pages; index += n_workgroups.x) {
+    let lane = i % LANES;
+    for (var index = workgroup.x * PAGES + i / LANES; index < params.n_pages; index += n_workgroups.x * PAGES) {
         let first_word = index * (PAGE_SIZE / 4);
         let n = min(PAGE_SIZE, params.n_bytes - index * PAGE_SIZE);
         let size = sizes[index];
         let base = tile_sums[1 + index / 1024] + places[index];
-        if i == 0 {
+        if lane == 0 {
             table[index] = vec2(base, size);
         }
         if (size >> 30) != 0 {
             // Copy a stored page or a fill; zero the padding of a short page.
-            for (var k = i; k < ((size & 0x3fffffff) + 3) / 4; k += 128) {
+            for (var k = lane; k < ((size & 0x3fffffff) + 3) / 4; k += LANES) {
                 packed[base + k] = pages[first_word + k] & first_bits(n - min(4 * k, n));
             }
             continue;
         }
         let first = index * (PAGE_SIZE / 4);
         let n_sequences = sequences[first].x;
-        for (var k = i + 1; k <= n_sequences; k += 128) {
+        for (var k = lane + 1; k <= n_sequences; k += LANES) {
             let own = read_sequence(first, k, n_sequences, n);
             var next = 0u;
             if k < n_sequences {

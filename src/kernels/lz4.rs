@@ -129,10 +129,11 @@ pub fn compress_job(
             params(pages_per_parser(n_pages, n_parsers)),
         ),
     };
+    let lanes = emit_lanes(page_size);
     let emit = Launch {
         kernel: &EMIT,
-        overrides: vec![("PAGE_SIZE", page_size)],
-        grid: [n_pages.min(MAX_GRID), 1, 1],
+        overrides: vec![("PAGE_SIZE", page_size), ("LANES", lanes)],
+        grid: [n_pages.div_ceil(128 / lanes).min(MAX_GRID), 1, 1],
         args: with_params(
             &[
                 Slot::Pages,
@@ -247,6 +248,15 @@ fn pages_per_workgroup(n_pages: u32) -> u32 {
         0x10000.. => 32,
         0x8000.. => 16,
         _ => 8,
+    }
+}
+
+/// Returns the number of invocations of `lz4_emit` that encode one page. With few sequences in a page, more of them would be
+/// idle.
+fn emit_lanes(page_size: u32) -> u32 {
+    match page_size {
+        0..=8192 => 32,
+        _ => 128,
     }
 }
 
