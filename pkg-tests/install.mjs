@@ -8,7 +8,7 @@ const fixtures = join(root, "pkg-tests/fixtures");
 const scopes = ["page.js", "page-worker.js", "shared-worker.js", "service-worker.js"];
 /** The folders of static files of some tools. */
 const publicFolders = { vite: "public", next: "public", nuxt: "public", sveltekit: "static" };
-const shared = ["options.js", "round-trip.js", ...scopes];
+const shared = ["options.js", "round-trip.js", "entries.js", "entries-worker.js", ...scopes];
 
 /** Creates a temporary folder for all files of a run, in `parent`. */
 export async function makeWorkplace(parent = tmpdir()) {
@@ -45,6 +45,11 @@ export async function installFixture(folder, name, tarball, entry = "pagepress",
   await cp(join(from, name), place, { recursive: true });
   const script = join(place, "round-trip.js");
   await writeFile(script, (await readFile(script, "utf8")).replace('from "pagepress"', `from "${entry}"`));
+  const dist = /^(.*dist\/)index\.js$/.exec(entry)?.[1];
+  if (dist !== undefined) {
+    const others = join(place, "entries.js");
+    await writeFile(others, (await readFile(others, "utf8")).replace(/from "pagepress\/(.*)"/g, `from "${dist}$1.js"`));
+  }
   const publicFolder = publicFolders[name];
   for (const at of [place, ...(publicFolder ? [join(place, publicFolder)] : [])]) {
     await mkdir(at, { recursive: true });

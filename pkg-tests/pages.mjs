@@ -32,7 +32,7 @@ async function checkPage(browser, site, gpu, scopes, { engines, inPlace }) {
 
 /** Checks that exactly the required modules are fetched, at most once per scope and not by the workers of the pool. */
 function checkRequests(requests, scopes, modules) {
-  const fetched = requests.filter((path) => path.endsWith(".wasm")).map((path) => /(cpu|gpu|seek)_bg/.exec(path)?.[1]);
+  const fetched = requests.filter((path) => path.endsWith(".wasm")).map((path) => /(cpu|formats|gpu|seek|snapshot)_bg/.exec(path)?.[1]);
   assert.deepEqual([...new Set(fetched)].sort(), modules, "modules fetched");
   for (const module of modules) {
     const times = fetched.filter((name) => name === module).length;
@@ -51,16 +51,32 @@ async function checkPart(browser, site) {
   checkRequests(site.requests.slice(before), ["window"], ["seek"]);
 }
 
+/** Checks snapshots and an adapter in a window and a worker, and that they fetch the modules for these and no others. */
+export async function checkEntries(browser, site) {
+  const before = site.requests?.length ?? 0;
+  const page = await openPage(browser, `${site.url}?entries`);
+  await page.waitForFunction(() => globalThis.result, null, { timeout: 180_000 }).catch((error) => {
+    throw new Error([error.message, ...page.faults].join("\n"));
+  });
+  const outcome = { snapshot: true, zarr: true };
+  assert.deepEqual(await page.evaluate(() => globalThis.result), { window: outcome, worker: outcome });
+  await page.close();
+  assert.deepEqual(page.faults, []);
+  if (site.requests) checkRequests(site.requests.slice(before), ["window", "worker"], ["formats", "snapshot"]);
+}
+
 /**
  * Checks a site with a software GPU, in the scopes `gpuScopes`, and without a GPU, in `scopes`.
  *
- * With `inline` the modules are part of the scripts; with `inPlace` no workers can be started.
+ * With `inline` the modules of the main entry are part of the scripts; with `inPlace` no workers can be started. `entries` is false if
+ * the page has the main entry only.
  */
-export async function checkSite(report, browsers, name, open, { scopes, gpuScopes = ["window"], inline = false, inPlace = false }) {
+export async function checkSite(report, browsers, name, open, { scopes, gpuScopes = ["window"], inline = false, inPlace = false, entries = true }) {
   const scopesOf = { software: gpuScopes, none: scopes };
   const nameOf = (gpu) => `${name} [${scopesOf[gpu].join(", ")}; ${gpu}]`;
   const partName = `${name} [a part of a file]`;
-  if (![nameOf("software"), nameOf("none"), partName].some((one) => report.wants(one))) return;
+  const entriesName = `${name} [snapshots and an adapter]`;
+  if (![nameOf("software"), nameOf("none"), partName, entriesName].some((one) => report.wants(one))) return;
   const site = await open().catch((error) => error);
   for (const gpu of ["software", "none"]) {
     const run = scopesOf[gpu];
@@ -74,6 +90,7 @@ export async function checkSite(report, browsers, name, open, { scopes, gpuScope
     });
   }
   if (site.requests && !inline) await report.run(partName, () => checkPart(browsers.none, site));
+  if (entries && !(site instanceof Error)) await report.run(entriesName, () => checkEntries(browsers.none, site));
   if (!(site instanceof Error)) await site.close();
 }
 

@@ -94,15 +94,15 @@ async function openOtherOrigin(folder, tarball, policy) {
 /** Tests pages that load the package from another origin, whose scripts cannot be workers. */
 export async function checkOtherOrigin(report, browsers, folder, tarball) {
   const open = (name, policy) => () => openOtherOrigin(join(folder, name), tarball, policy);
-  await checkSite(report, browsers, "other origin", open("free"), { scopes: ["window", "worker"] });
+  await checkSite(report, browsers, "other origin", open("free"), { scopes: ["window", "worker"], entries: false });
   const policy = "default-src 'none'; script-src 'self' % 'wasm-unsafe-eval'; connect-src 'self' %; worker-src 'self'";
-  await checkSite(report, browsers, "other origin, strict policy", open("strict", policy), { scopes: ["window"], inPlace: true });
+  await checkSite(report, browsers, "other origin, strict policy", open("strict", policy), { scopes: ["window"], inPlace: true, entries: false });
 }
 
 /** Tests pages with Trusted Types: with a policy that allows the package's own policy, and with one that does not. */
 export async function checkTrustedTypes(report, browsers, place) {
   const policy = `${strictPolicy}; require-trusted-types-for 'script'; trusted-types`;
   const open = (names) => () => serve(place, { "content-security-policy": `${policy} ${names}` });
-  await checkSite(report, browsers, "Trusted Types", open("pagepress"), { scopes: ["window"] });
-  await checkSite(report, browsers, "Trusted Types, no policy", open("'none'"), { scopes: ["window"], inPlace: true });
+  await checkSite(report, browsers, "Trusted Types", open("pagepress"), { scopes: ["window"], entries: false });
+  await checkSite(report, browsers, "Trusted Types, no policy", open("'none'"), { scopes: ["window"], inPlace: true, entries: false });
 }

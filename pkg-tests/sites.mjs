@@ -72,25 +72,27 @@ export async function buildWithRollup(place) {
   const { rollup } = await import("rollup");
   const out = await makeOut(place);
   const dist = join(place, "node_modules/pagepress/dist");
-  const entries = { pagepress: join(dist, "index.js"), "pagepress/worker": join(dist, "worker.js") };
-  const resolve = { name: "resolve", resolveId: (id) => entries[id] ?? null };
-  const own = ["page", "page-worker", "shared-worker"].map((name) => [name, join(place, `${name}.js`)]);
+  const fileOf = (id) => join(dist, id === "pagepress" ? "index.js" : `${id.slice("pagepress/".length)}.js`);
+  const resolve = { name: "resolve", resolveId: (id) => (/^pagepress(\/|$)/.test(id) ? fileOf(id) : null) };
+  const own = ["page", "page-worker", "shared-worker", "entries-worker"].map((name) => [name, join(place, `${name}.js`)]);
   const input = { ...Object.fromEntries(own), worker: "pagepress/worker" };
   const bundle = await rollup({ input, plugins: [resolve] });
   await bundle.write({ dir: out });
   await bundle.close();
-  for (const name of ["cpu_bg.wasm", "gpu_bg.wasm", "seek_bg.wasm"]) await cp(join(dist, name), join(out, name));
+  for (const name of ["cpu", "formats", "gpu", "seek", "snapshot"]) await cp(join(dist, `${name}_bg.wasm`), join(out, `${name}_bg.wasm`));
   return serve(out, headers);
 }
 
 export async function buildWithEsbuild(place) {
   const { build } = await import("esbuild");
   const out = await makeOut(place);
-  const names = ["page", "page-worker", "shared-worker", "service-worker"];
+  const names = ["page", "page-worker", "shared-worker", "service-worker", "entries-worker"];
   const entryPoints = Object.fromEntries(names.map((name) => [name, join(place, `${name}.js`)]));
   entryPoints["pagepress-worker"] = "pagepress/worker";
   const options = { bundle: true, minify: true, format: "esm", logLevel: "warning" };
   await build({ absWorkingDir: place, entryPoints, outdir: out, ...options });
+  // Modules that are not in `pagepress/inline` are looked for beside the bundle.
+  for (const name of ["formats", "snapshot"]) await cp(join(place, `node_modules/pagepress/dist/${name}_bg.wasm`), join(out, `${name}_bg.wasm`));
   return serve(out, headers);
 }
 

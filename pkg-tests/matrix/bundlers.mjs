@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { run } from "../../scripts/build/run.mjs";
 import { serve } from "../../tests/browser/harness/server.mjs";
 import { installFixture } from "../install.mjs";
-import { checkSite } from "../pages.mjs";
+import { checkEntries, checkSite } from "../pages.mjs";
 import { buildWithVite, startVite } from "../sites.mjs";
 
 const scopes = ["window", "worker", "shared"];
@@ -36,10 +36,15 @@ async function buildWithParcel(place, tools) {
  * when built by Parcel.
  */
 export async function checkParcel(report, browsers, folder, tarball, tools) {
-  const open = async () => {
-    const place = await installFixture(join(folder, "parcel"), "plain", tarball);
-    await writeFile(join(place, "shared-worker.js"), "");
+  const open = (name, unused) => async () => {
+    const place = await installFixture(join(folder, name), "plain", tarball);
+    for (const worker of unused) await writeFile(join(place, `${worker}.js`), "");
     return buildWithParcel(place, tools);
   };
-  await checkSite(report, browsers, "Parcel 2", open, { scopes: ["window", "worker"] });
+  const main = open("parcel", ["shared-worker", "entries-worker"]);
+  await checkSite(report, browsers, "Parcel 2", main, { scopes: ["window", "worker"], entries: false });
+  await report.run("Parcel 2 [snapshots and an adapter]", async () => {
+    const site = await open("parcel-entries", ["shared-worker", "page-worker"])();
+    await checkEntries(browsers.none, site).finally(() => site.close());
+  });
 }

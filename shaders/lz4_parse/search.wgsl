@@ -82,14 +82,11 @@ fn search_round(page: Page, own: Position, state: ptr<function, Search>, is_edge
     }
     var run = vec2(words.x == previous, words.y == words.x);
     var inserted = !run;
-    // Positions whose entries may be tried. No position of the first window has an earlier one in the table.
-    var searched = vec2(true);
     if is_edge {
         let last = page.n - 12;
         let searchable = vec2(p <= last, p < last);
         run &= searchable & vec2(p > 0, true);
         inserted = searchable & !run;
-        searched = searchable & vec2(p >= 64);
     }
     let fifths = vec2(high >> own.shifts.x, high >> own.shifts.y);
     let products = words * 2654435761u + (fifths & vec2(FIFTH_MASK)) * 2246822519u;
@@ -116,6 +113,8 @@ fn search_round(page: Page, own: Position, state: ptr<function, Search>, is_edge
         }
         workgroupBarrier();
     }
+    // No position of the first window has an earlier one in the table.
+    let after_first = !is_edge || p >= 64;
     let sought = Sought(p, words, fifths);
     let older = seen << vec2(16u);
     var offsets: vec2<u32>;
@@ -123,16 +122,13 @@ fn search_round(page: Page, own: Position, state: ptr<function, Search>, is_edge
         let is_newer = ((seen ^ products) & vec2(TAG_MASK << 16)) == vec2(0u);
         let is_older = ((older ^ products) & vec2(TAG_MASK << 16)) == vec2(0u);
         var tried = is_newer | is_older;
-        if is_edge {
-            tried &= searched;
-        }
-        if !STAGED {
-            tried &= inserted;
+        if is_edge || !STAGED {
+            tried &= inserted & vec2(after_first);
         }
         let found = look_up(page, select(older, seen, is_newer), sought, tried);
         offsets = select(vec2(0u), found.offsets, found.agree);
     } else {
-        let tried = inserted & searched;
+        let tried = inserted & vec2(after_first);
         let newer = look_up(page, seen, sought, tried);
         let found = look_up(page, older, sought, tried & !newer.agree);
         offsets = select(vec2(0u), found.offsets, found.agree);

@@ -8,6 +8,10 @@ use crate::{Error, Result};
 /// Maximum number of pages of a job: the exclusive scan of block sizes has two levels of 1024.
 pub const MAX_PAGES_PER_JOB: u32 = 1 << 20;
 
+/// Maximum size of the packed buffer of a job that decompresses. PTX extends indexes with their sign, so those of words, and
+/// of what a kernel reads behind the last one, have 31 bits.
+const MAX_PACKED_BYTES: u64 = (8 << 30) - 64;
+
 const PLACE_WGSL: &str = shader!("lz4_place.wgsl");
 
 /// All kernels of the codec, in the order in which they process a page.
@@ -160,18 +164,18 @@ pub fn compress_job(
 /// Returns the launches that decompress `Packed` and `Table` into `Pages` (`n_bytes`), and write one word per page to
 /// `Status`. A page that fails is filled with zeros and does not affect others. `Sequences` is scratch.
 ///
-/// `packed_bytes` is the size of the packed buffer, above 0 and less than 16 GiB; the kernel rejects table entries that
+/// `packed_bytes` is the size of the packed buffer, above 0 and at most 8 GiB less 64 bytes; the kernel rejects table entries that
 /// exceed it. `n_bytes` and `page_size` are as for [`compress_job`].
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for other page sizes and numbers of bytes.
 pub fn decompress_job(n_bytes: u64, page_size: u32, packed_bytes: u64) -> Result<Job> {
     let n_pages = count_pages(n_bytes, page_size)?;
-    let packed_words = u32::try_from(packed_bytes.div_ceil(4)).unwrap_or(0);
-    if packed_words == 0 {
-        let expected = "give more than 0 and less than 16 GiB";
+    if !(1..=MAX_PACKED_BYTES).contains(&packed_bytes) {
+        let expected = "give 1 to 8589934528 bytes";
         return Err(Error::invalid("packed bytes", packed_bytes, expected));
     }
+    let packed_words = packed_bytes.div_ceil(4) as u32;
     let params = || Arg::Params(vec![n_bytes as u32, n_pages, packed_words, 0]);
     let tokens = {
         let pages = pages_per_workgroup(n_pages);
@@ -272,6 +276,14 @@ fn copy_lanes(page_size: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_of_packed_have_indexes_of_31_bits() {
+        assert!(decompress_job(4096, 4096, MAX_PACKED_BYTES).is_ok());
+        for packed_bytes in [0, MAX_PACKED_BYTES + 1, 16 << 30, u64::MAX] {
+            assert!(decompress_job(4096, 4096, packed_bytes).is_err());
+        }
+    }
 
     #[test]
     fn every_page_is_in_a_workgroup_of_each_launch() {
