@@ -58,7 +58,6 @@ impl Parser {
                 ("TAG_BITS", parse.tag_bits()),
                 ("HASH_BYTES", parse.hash_bytes()),
                 ("LAZY", parse.lazy().into()),
-                ("BACKWARD", parse.backward().into()),
             ];
         }
         if staged {

@@ -13,6 +13,7 @@ use super::lanes::{Avx2, Avx512};
 use super::match_finder::{Candidates, Kind, MatchFinder};
 use super::parse::Parse;
 use super::parser::Parser;
+use super::sorted::Sorted;
 
 /// An instruction set that this machine has. Only [`Instructions::available`] constructs these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,6 +121,47 @@ impl Instructions {
         }
     }
 
+    /// Finds the longest matches of sorted positions.
+    ///
+    /// # Safety
+    /// `input` is the block that `sorted` sorted last.
+    pub(super) unsafe fn longest(
+        self,
+        sorted: &Sorted,
+        input: &[u8],
+        first: usize,
+        matches: &mut [u32],
+    ) {
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2,bmi1,bmi2")]
+        unsafe fn with_avx2(sorted: &Sorted, input: &[u8], first: usize, matches: &mut [u32]) {
+            // SAFETY: the instructions are enabled in this function; the rest is the contract of `longest`.
+            unsafe { sorted.search::<Avx2>(input, first, matches) };
+        }
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2,bmi1,bmi2,avx512f,avx512bw,avx512dq")]
+        unsafe fn with_avx512(sorted: &Sorted, input: &[u8], first: usize, matches: &mut [u32]) {
+            // SAFETY: the instructions are enabled in this function; the rest is the contract of `longest`.
+            unsafe { sorted.search::<Avx512>(input, first, matches) };
+        }
+        // SAFETY: the machine has the instructions, since `available` detected them before it constructed this value;
+        // the rest is this function's contract.
+        unsafe {
+            match self.0 {
+                #[cfg(target_arch = "x86_64")]
+                Set::Avx512 => with_avx512(sorted, input, first, matches),
+                #[cfg(target_arch = "x86_64")]
+                Set::Avx2 => with_avx2(sorted, input, first, matches),
+                #[cfg(target_arch = "aarch64")]
+                Set::Neon => sorted.search::<Neon>(input, first, matches),
+                #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+                Set::Simd128 => sorted.search::<Simd128>(input, first, matches),
+                #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+                Set::Portable => sorted.search::<Portable>(input, first, matches),
+            }
+        }
+    }
+
     /// Parses up to `limit`.
     ///
     /// # Safety
@@ -178,12 +220,10 @@ unsafe fn windows<L: Lanes>(search: &mut MatchFinder, input: &[u8], last: usize)
 unsafe fn parse_by(parser: &mut Parser<'_>, candidates: &Candidates, limit: usize, parse: &Parse) {
     // SAFETY: the contract of `Parser::parse` is this function's contract.
     unsafe {
-        match (parse.lazy(), parse.backward()) {
-            (is_lazy, backward) if IS_SMALL => parser.parse(candidates, limit, is_lazy, backward),
-            (false, false) => parser.parse(candidates, limit, false, false),
-            (false, true) => parser.parse(candidates, limit, false, true),
-            (true, false) => parser.parse(candidates, limit, true, false),
-            (true, true) => parser.parse(candidates, limit, true, true),
+        match parse.lazy() {
+            is_lazy if IS_SMALL => parser.parse(candidates, limit, is_lazy),
+            false => parser.parse(candidates, limit, false),
+            true => parser.parse(candidates, limit, true),
         }
     }
 }

@@ -42,6 +42,7 @@
 //! else it is stored if its block is not shorter than the page; else it is LZ4.
 
 mod batch;
+mod cheapest;
 mod compare;
 mod decode;
 mod encode;
@@ -59,6 +60,7 @@ mod parse;
 mod parser;
 mod sequence_writer;
 mod sequential;
+mod sorted;
 #[cfg(not(target_arch = "wasm32"))]
 mod testing;
 mod trail;

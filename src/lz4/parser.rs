@@ -1,7 +1,7 @@
 //! The greedy or lazy parse over the candidates of the match finder: chooses matches and writes sequences.
 
 use super::LAZY_BELOW;
-use super::compare::{extended_back, match_length, word};
+use super::compare::{match_length, word};
 use super::match_finder::Candidates;
 use super::sequence_writer::SequenceWriter;
 
@@ -40,7 +40,6 @@ impl<'a> Parser<'a> {
         candidates: &Candidates,
         limit: usize,
         is_lazy: bool,
-        backward: bool,
     ) {
         while self.position < limit {
             // SAFETY: the position is at or after the end of the previous call, and below `limit`, so `candidates`
@@ -66,12 +65,7 @@ impl<'a> Parser<'a> {
                 } else {
                     (p, q, length)
                 };
-                let start = if backward {
-                    extended_back(self.input, p, p - q, self.writer.anchor())
-                } else {
-                    p
-                };
-                self.position = self.writer.sequence(start, p - q, p + length);
+                self.position = self.writer.sequence(p, p - q, p + length);
             }
         }
     }
