@@ -1,4 +1,5 @@
-// Finds the sequences of each page: match candidates by a hash table, then the greedy (or lazy) parse of src/lz4/mod.rs.
+// Finds the sequences of each page: match candidates by a hash table, then the greedy (or lazy) parse of level
+// Fast, see src/lz4/mod.rs.
 //
 // One workgroup of WIDTH lanes per page; it takes the next page from a counter when it is done with one. In the search a
 // lane takes two adjacent positions per round; in the parse, a segment of consecutive positions.
@@ -27,7 +28,6 @@ override TAG_BITS: u32 = 4;
 override HASH_BYTES: u32 = 4;
 override FIFTH_MASK: u32 = select(0u, 255u, HASH_BYTES == 5);
 override LAZY: bool = false;
-override BACKWARD: bool = false;
 
 // Words of the staged page: PAGE_SIZE / 4 + WIDTH / 2 + 16, or 0 for none.
 override STAGED_WORDS: u32 = 0;
@@ -111,17 +111,14 @@ fn parse_chunk(page: Page, chunk_begin: u32, first_sequence: u32, before: Progre
     let own = add_up(page, list.head);
     let placed = scan_lanes(own.n, own.end);
     let anchor = max(placed.y, before.anchor);
-    var start = own.first.x & 0xffff;
     var bytes = 0u;
     if own.n > 0 {
-        if BACKWARD {
-            start = extend_backward(page, start, own.first.x >> 16, anchor);
-        }
+        let start = own.first.x & 0xffff;
         bytes = own.bytes + sequence_bytes(start - anchor, own.first.y - start);
     }
     let placed_bytes = scan_lanes(bytes, 0u);
     let at = first_sequence + before.n_sequences + placed.x;
-    write_sequences(page, list.head, start, anchor, at, before.bytes + placed_bytes.x);
+    write_sequences(page, list.head, anchor, at, before.bytes + placed_bytes.x);
     progress.n_sequences += placed.z;
     progress.anchor = max(before.anchor, placed.w);
     progress.bytes += placed_bytes.z;

@@ -2,27 +2,6 @@
 //
 // import: lib/lz4_length, lz4_parse/stage, lz4_parse/walk
 
-// Returns how far back the match at m extends, not before `anchor`.
-fn extend_backward(page: Page, m: u32, offset: u32, anchor: u32) -> u32 {
-    var start = m;
-    while start > anchor && start > offset {
-        let p = start - 1;
-        let q = p - offset;
-        let a = two_words(page, p >> 2).x >> ((p & 3) * 8);
-        let b = two_words(page, q >> 2).x >> ((q & 3) * 8);
-        if ((a ^ b) & 0xff) != 0 {
-            break;
-        }
-        start = p;
-    }
-    return start;
-}
-
-// Returns the size of a sequence in bytes.
-fn sequence_bytes(literals: u32, match_bytes: u32) -> u32 {
-    return 3 + literals + extension(literals) + extension(match_bytes - 4);
-}
-
 // Sums over the matches of a segment.
 struct Sums {
     n: u32,
@@ -42,7 +21,7 @@ fn take_match(page: Page, row: ptr<function, u32>, next: ptr<function, vec2<u32>
     return *next;
 }
 
-// Sums up the matches of a list, extended backward where BACKWARD says so.
+// Sums up the matches of a list.
 fn add_up(page: Page, head: u32) -> Sums {
     var sums = Sums(0u, 0u, vec2(0u), 0u);
     var row = head;
@@ -56,11 +35,7 @@ fn add_up(page: Page, head: u32) -> Sums {
         if k == 0 {
             sums.first = found;
         } else {
-            var start = found.x & 0xffff;
-            if BACKWARD {
-                start = extend_backward(page, start, found.x >> 16, sums.end);
-                matches[entry_index(page, row)].x = start | (found.x & 0xffff0000);
-            }
+            let start = found.x & 0xffff;
             sums.bytes += sequence_bytes(start - sums.end, found.y - start);
         }
         sums.end = found.y;
@@ -71,8 +46,7 @@ fn add_up(page: Page, head: u32) -> Sums {
 }
 
 // Writes the matches of a list as sequences from index `first` on, with places in the block from `place` on.
-// `start_of_first` is where the first match begins, after its backward extension.
-fn write_sequences(page: Page, head: u32, start_of_first: u32, anchor_before: u32, first: u32, place: u32) {
+fn write_sequences(page: Page, head: u32, anchor_before: u32, first: u32, place: u32) {
     var anchor = anchor_before;
     var bytes = place;
     var row = head;
@@ -84,8 +58,8 @@ fn write_sequences(page: Page, head: u32, start_of_first: u32, anchor_before: u3
         }
         row++;
         next = matches[entry_index(page, row)];
-        let start = select(found.x & 0xffff, start_of_first, k == 0);
-        sequences[first + k] = vec2(start | (found.x & 0xffff0000), bytes | (found.y << 16));
+        let start = found.x & 0xffff;
+        sequences[first + k] = vec2(found.x, bytes | (found.y << 16));
         bytes += sequence_bytes(start - anchor, found.y - start);
         anchor = found.y;
     }

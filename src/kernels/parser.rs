@@ -28,11 +28,11 @@ pub(super) struct Parser {
 }
 
 impl Parser {
-    pub(super) fn new(page_size: u32, level: Level, compute_units: Option<ComputeUnits>) -> Self {
+    pub(super) fn new(page_size: u32, compute_units: Option<ComputeUnits>) -> Self {
         // Invalid page sizes are rejected before a job is created. The defaults of the kernel are those for 4 KiB.
-        let parse = Parse::new(page_size, level);
+        let parse = Parse::new(page_size, Level::Fast);
         let bucket_bits = parse.as_ref().map_or(9, Parse::bucket_bits);
-        let width = width(page_size, level);
+        let width = width(page_size);
         // Must match the division into chunks and rows in the kernel.
         let chunk = page_size.min(8 << bucket_bits);
         let rows = chunk / width / 2 + 16;
@@ -80,9 +80,9 @@ fn at_once(compute_units: ComputeUnits, workgroup_bytes: u32) -> u32 {
 
 /// Returns the number of invocations that parse one page together. Small hash tables allow many resident workgroups of few
 /// invocations; large ones allow few workgroups, and more invocations in each keep the device busy.
-fn width(page_size: u32, level: Level) -> u32 {
-    match (page_size, level) {
-        (0..=4096, Level::Fast | Level::Sequential) => 32,
+fn width(page_size: u32) -> u32 {
+    match page_size {
+        0..=4096 => 32,
         _ => 64,
     }
 }
@@ -103,10 +103,10 @@ mod tests {
 
     #[test]
     fn pages_are_staged_if_occupancy_suffices() {
-        let small = Parser::new(4096, Level::Fast, Some(H200));
+        let small = Parser::new(4096, Some(H200));
         assert_eq!(staged_words(&small), Some(1056));
         assert_eq!(small.most, 132 * 32);
-        let large = Parser::new(65_536, Level::Fast, Some(H200));
+        let large = Parser::new(65_536, Some(H200));
         assert_eq!(staged_words(&large), None);
         assert_eq!(large.most, 132 * 25);
     }
@@ -114,14 +114,12 @@ mod tests {
     #[test]
     fn unknown_devices_get_webgpu_limits() {
         for page_size in [4096, 8192, 16_384, 32_768, 65_536] {
-            for level in [Level::Fast, Level::High] {
-                let parser = Parser::new(page_size, level, None);
-                assert_eq!(staged_words(&parser), None);
-                let most = u64::from(parser.most);
-                assert!(most * parser.candidate_bytes <= MAX_SCRATCH_BYTES);
-                assert!(most * parser.match_bytes <= MAX_SCRATCH_BYTES);
-                assert!(most >= 512);
-            }
+            let parser = Parser::new(page_size, None);
+            assert_eq!(staged_words(&parser), None);
+            let most = u64::from(parser.most);
+            assert!(most * parser.candidate_bytes <= MAX_SCRATCH_BYTES);
+            assert!(most * parser.match_bytes <= MAX_SCRATCH_BYTES);
+            assert!(most >= 512);
         }
     }
 }

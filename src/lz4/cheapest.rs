@@ -2,21 +2,26 @@
 
 use std::ops::Range;
 
+use super::compare::word;
 use super::instructions::Instructions;
+use super::lanes::Lanes;
 use super::parse::{LAST_LITERALS, MATCH_START_MARGIN, MIN_MATCH, Parse, TOKEN_MAX};
 use super::sequence_writer::SequenceWriter;
-use super::sorted::{PART, REACH, Sorted, found};
+use super::sorted::{PART, REACH, Sorted};
 
 /// Bytes of a sequence without literals and extensions: token and offset.
 const SEQUENCE: u32 = 3;
 /// Longest match without an extension byte.
 const SHORT: usize = MIN_MATCH + TOKEN_MAX - 1;
 
+/// A position whose match goes on from the next position with more bytes than this is not searched.
+const GOES_ON: usize = 16;
+
 /// Memory of the parse of one block after another.
 pub(super) struct Cheapest {
     sorted: Sorted,
-    /// For each position of a part its match, see [`found`]; then the chosen one, with length 0 for a literal.
-    matches: Box<[u32]>,
+    /// For each position of a part the offset of its match, and in the lower half the length; 0 for a literal.
+    chosen: Box<[u32]>,
     /// For each position of a part, the least number of bytes from there to the end of the part.
     costs: Box<[u32]>,
 }
@@ -26,7 +31,7 @@ impl Cheapest {
         let part = PART.min(parse.page_size() as usize);
         Self {
             sorted: Sorted::new(parse),
-            matches: vec![0; part].into(),
+            chosen: vec![0; part].into(),
             costs: vec![0; part + 1].into(),
         }
     }
@@ -44,10 +49,8 @@ impl Cheapest {
             for begin in (0..n_searchable).step_by(PART) {
                 let end = n_searchable.min(begin + PART);
                 self.sorted.sort(input, begin.saturating_sub(REACH), end);
-                self.matches.fill(0);
-                // SAFETY: `input` was sorted above.
-                unsafe { instructions.longest(&self.sorted, input, begin, &mut self.matches) };
-                self.choose(input, begin, end);
+                // SAFETY: `input` was sorted above, for this part.
+                unsafe { instructions.choose(self, input, begin, end) };
                 position = self.write(input, begin..end, position, &mut writer);
             }
         }
@@ -55,7 +58,11 @@ impl Cheapest {
     }
 
     /// Chooses between a literal and the match of each position of a part, from the last of `begin..end` to the first.
-    fn choose(&mut self, input: &[u8], begin: usize, end: usize) {
+    ///
+    /// # Safety
+    /// The machine has the instructions of `L`; `input` was sorted last, for this part.
+    #[inline(always)]
+    pub(super) unsafe fn choose<L: Lanes>(&mut self, input: &[u8], begin: usize, end: usize) {
         let n = PART.min(input.len() - begin);
         let costs = &mut self.costs[..=n];
         for (i, cost) in costs.iter_mut().enumerate().skip(end - begin) {
@@ -65,16 +72,18 @@ impl Cheapest {
         let (mut length, mut offset) = (0, 0);
         for i in (0..end - begin).rev() {
             let p = begin + i;
-            let own = self.matches[i];
-            let own_length = (own & 0xffff) as usize;
-            if (MIN_MATCH..REACH).contains(&length)
-                && length >= own_length
+            // SAFETY: the positions of a part are searchable.
+            let slots = self.sorted.take(p, unsafe { word(input, p) });
+            let goes_on = (MIN_MATCH..REACH).contains(&length)
                 && offset <= p
-                && input[p] == input[p - offset]
-            {
-                length += 1;
-            } else {
-                (length, offset) = (own_length, (own >> 16) as usize);
+                && input[p] == input[p - offset];
+            length = if goes_on { length + 1 } else { 0 };
+            if length <= GOES_ON && slots.0 != slots.1 {
+                // SAFETY: the machine and the block are as this function's contract says; the slots are those of `p`.
+                let own = unsafe { self.sorted.longest::<L>(input, slots) };
+                if let Some(own) = own.filter(|own| own.0 >= length) {
+                    (length, offset) = own;
+                }
             }
             let mut best = (costs[i + 1] + 1, 0);
             if length >= MIN_MATCH {
@@ -87,7 +96,7 @@ impl Cheapest {
                 }
             }
             costs[i] = best.0;
-            self.matches[i] = found(best.1, offset);
+            self.chosen[i] = (offset << 16 | best.1) as u32;
         }
     }
 
@@ -100,7 +109,7 @@ impl Cheapest {
         writer: &mut SequenceWriter<'_>,
     ) -> usize {
         while position < part.end {
-            let chosen = self.matches[position - part.start];
+            let chosen = self.chosen[position - part.start];
             let (length, offset) = ((chosen & 0xffff) as usize, (chosen >> 16) as usize);
             if length == 0 {
                 position += 1;

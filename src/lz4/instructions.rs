@@ -1,6 +1,7 @@
 //! Dispatch of match finder and parser to the best instruction set of the machine.
 
 use super::IS_SMALL;
+use super::cheapest::Cheapest;
 use super::lanes::Lanes;
 #[cfg(target_arch = "aarch64")]
 use super::lanes::Neon;
@@ -13,7 +14,6 @@ use super::lanes::{Avx2, Avx512};
 use super::match_finder::{Candidates, Kind, MatchFinder};
 use super::parse::Parse;
 use super::parser::Parser;
-use super::sorted::Sorted;
 
 /// An instruction set that this machine has. Only [`Instructions::available`] constructs these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,43 +121,43 @@ impl Instructions {
         }
     }
 
-    /// Finds the longest matches of sorted positions.
+    /// Chooses the sequences of the part `begin..end`.
     ///
     /// # Safety
-    /// `input` is the block that `sorted` sorted last.
-    pub(super) unsafe fn longest(
+    /// As [`Cheapest::choose`].
+    pub(super) unsafe fn choose(
         self,
-        sorted: &Sorted,
+        cheapest: &mut Cheapest,
         input: &[u8],
-        first: usize,
-        matches: &mut [u32],
+        begin: usize,
+        end: usize,
     ) {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,bmi1,bmi2")]
-        unsafe fn with_avx2(sorted: &Sorted, input: &[u8], first: usize, matches: &mut [u32]) {
-            // SAFETY: the instructions are enabled in this function; the rest is the contract of `longest`.
-            unsafe { sorted.search::<Avx2>(input, first, matches) };
+        unsafe fn with_avx2(cheapest: &mut Cheapest, input: &[u8], begin: usize, end: usize) {
+            // SAFETY: the instructions are enabled in this function; the rest is the contract of `choose`.
+            unsafe { cheapest.choose::<Avx2>(input, begin, end) };
         }
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,bmi1,bmi2,avx512f,avx512bw,avx512dq")]
-        unsafe fn with_avx512(sorted: &Sorted, input: &[u8], first: usize, matches: &mut [u32]) {
-            // SAFETY: the instructions are enabled in this function; the rest is the contract of `longest`.
-            unsafe { sorted.search::<Avx512>(input, first, matches) };
+        unsafe fn with_avx512(cheapest: &mut Cheapest, input: &[u8], begin: usize, end: usize) {
+            // SAFETY: the instructions are enabled in this function; the rest is the contract of `choose`.
+            unsafe { cheapest.choose::<Avx512>(input, begin, end) };
         }
         // SAFETY: the machine has the instructions, since `available` detected them before it constructed this value;
         // the rest is this function's contract.
         unsafe {
             match self.0 {
                 #[cfg(target_arch = "x86_64")]
-                Set::Avx512 => with_avx512(sorted, input, first, matches),
+                Set::Avx512 => with_avx512(cheapest, input, begin, end),
                 #[cfg(target_arch = "x86_64")]
-                Set::Avx2 => with_avx2(sorted, input, first, matches),
+                Set::Avx2 => with_avx2(cheapest, input, begin, end),
                 #[cfg(target_arch = "aarch64")]
-                Set::Neon => sorted.search::<Neon>(input, first, matches),
+                Set::Neon => cheapest.choose::<Neon>(input, begin, end),
                 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-                Set::Simd128 => sorted.search::<Simd128>(input, first, matches),
+                Set::Simd128 => cheapest.choose::<Simd128>(input, begin, end),
                 #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
-                Set::Portable => sorted.search::<Portable>(input, first, matches),
+                Set::Portable => cheapest.choose::<Portable>(input, begin, end),
             }
         }
     }

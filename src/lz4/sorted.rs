@@ -16,10 +16,11 @@ pub(super) const REACH: usize = PART - 1;
 /// Searchable positions in the order of their hashes, then of themselves.
 ///
 /// The unsafe code of the search relies on two invariants: each array has [`CANDIDATES`] unused values before slot 0; and
-/// the slots below the last end hold searchable positions of the block that was sorted last.
+/// the slots of all buckets hold searchable positions of the block that was sorted last.
 pub(super) struct Sorted {
     bucket_bits: u32,
-    /// The slot after the last one of each bucket.
+    /// The first slot of each bucket, and the slot after the last one that was not taken.
+    begins: Box<[u32]>,
     ends: Box<[u32]>,
     positions: Box<[u32]>,
     /// The four bytes at each position, and the four after them.
@@ -36,11 +37,17 @@ impl Sorted {
         let slots = || vec![0; CANDIDATES + most].into();
         Self {
             bucket_bits: parse.bucket_bits(),
+            begins: vec![0; 1 << parse.bucket_bits()].into(),
             ends: vec![0; 1 << parse.bucket_bits()].into(),
             positions: slots(),
             words: slots(),
             nexts: slots(),
         }
+    }
+
+    #[inline(always)]
+    fn hash(&self, word: u32) -> usize {
+        (word.wrapping_mul(HASH_MULTIPLIER) >> (32 - self.bucket_bits)) as usize
     }
 
     /// Sorts the positions `from..to` of `input`: a part, and the positions before it that it can reach.
@@ -51,21 +58,22 @@ impl Sorted {
                 && to - from <= self.positions.len() - CANDIDATES,
             "positions to sort"
         );
-        let shift = 32 - self.bucket_bits;
-        let hash = |word: u32| (word.wrapping_mul(HASH_MULTIPLIER) >> shift) as usize;
         self.ends.fill(0);
         for p in from..to {
             // SAFETY: twelve bytes follow `p`, as asserted above.
-            self.ends[hash(unsafe { word(input, p) })] += 1;
+            let bucket = self.hash(unsafe { word(input, p) });
+            self.ends[bucket] += 1;
         }
         let mut sum = 0;
         for end in &mut self.ends {
             sum += std::mem::replace(end, sum);
         }
+        self.begins.copy_from_slice(&self.ends);
         for p in from..to {
             // SAFETY: as above.
             let bytes = unsafe { eight(input, p) };
-            let end = &mut self.ends[hash(bytes as u32)];
+            let bucket = self.hash(bytes as u32);
+            let end = &mut self.ends[bucket];
             let slot = CANDIDATES + *end as usize;
             *end += 1;
             self.positions[slot] = p as u32;
@@ -74,97 +82,64 @@ impl Sorted {
         }
     }
 
-    /// Writes the longest match of each position from `first` on, as [`found`], to the element of `matches` at its distance
-    /// from `first`; leaves elements of other positions as they are.
-    ///
-    /// # Safety
-    /// The machine has the instructions of `L`; `input` is the block that was sorted last.
+    /// Takes the last position, `p`, whose word is `word`, out of the order; returns its slot and the oldest of the slots of its
+    /// candidates. Positions must be taken from the last to the first.
     #[inline(always)]
-    pub(super) unsafe fn search<L: Lanes>(&self, input: &[u8], first: usize, matches: &mut [u32]) {
-        let mut begin = 0;
-        for &end in &self.ends {
-            let end = end as usize;
-            let mut oldest = begin;
-            for slot in begin + 1..end {
-                let p = self.positions[CANDIDATES + slot] as usize;
-                if p < first {
-                    continue;
-                }
-                oldest = oldest.max(slot.saturating_sub(CANDIDATES));
-                while p - self.positions[CANDIDATES + oldest] as usize > REACH {
-                    oldest += 1;
-                }
-                if oldest < slot {
-                    // SAFETY: the machine and `input` are as this function's contract says; the slots are below `end`.
-                    if let Some(longest) = unsafe { self.longest::<L>(input, oldest, slot) } {
-                        matches[p - first] = longest;
-                    }
-                }
-            }
-            begin = end;
+    pub(super) fn take(&mut self, p: usize, word: u32) -> (usize, usize) {
+        let bucket = self.hash(word);
+        self.ends[bucket] -= 1;
+        let slot = self.ends[bucket] as usize;
+        let mut oldest = slot.saturating_sub(CANDIDATES).max(self.begins[bucket] as usize);
+        while p - self.positions[CANDIDATES + oldest] as usize > REACH {
+            oldest += 1;
         }
+        (slot, oldest)
     }
 
-    /// Returns the longest match of the position in `slot` with those in the slots from `oldest` on, the nearest of equals.
+    /// Returns the longest match of the position in `slot` with those in the slots from `oldest` on, the nearest of equals: its
+    /// length and offset.
     ///
     /// # Safety
-    /// The machine has the instructions of `L`; `input` is the block that was sorted last. `oldest` is less than `slot`, by at
-    /// most [`CANDIDATES`], and `slot` less than the last end.
+    /// The machine has the instructions of `L`; `input` is the block that was sorted last; [`take`](Self::take) has returned
+    /// the slots for it, and they differ.
     #[inline(always)]
-    unsafe fn longest<L: Lanes>(&self, input: &[u8], oldest: usize, slot: usize) -> Option<u32> {
+    pub(super) unsafe fn longest<L: Lanes>(
+        &self,
+        input: &[u8],
+        (slot, oldest): (usize, usize),
+    ) -> Option<(usize, usize)> {
         let own = CANDIDATES + slot;
         debug_assert!(oldest < slot && slot - oldest <= CANDIDATES);
-        // SAFETY: `own` is a slot of each array.
-        let (p, word, next) = unsafe {
-            (
-                *self.positions.get_unchecked(own) as usize,
-                *self.words.get_unchecked(own),
-                *self.nexts.get_unchecked(own),
-            )
-        };
+        // SAFETY: `own` is below the last end.
+        let p = unsafe { *self.positions.get_unchecked(own) as usize };
         let cap = LONGEST.min(input.len() - LAST_LITERALS - p);
-        // SAFETY: candidate `bit` of a mask is in slot `own - CANDIDATES + bit`, which is at least `oldest`.
-        let position = |bit: usize| unsafe {
-            *self.positions.get_unchecked(own - CANDIDATES + bit) as usize
-        };
-        // Candidates as bits, the nearest in the top one.
-        let all = u64::MAX << (CANDIDATES - (slot - oldest));
-        let masked = |mask: u32| {
-            let mut bits = 0;
-            let mut i = CANDIDATES;
-            while i > CANDIDATES - (slot - oldest) {
-                i -= L::N;
-                let at = own - CANDIDATES + i;
-                // SAFETY: a vector from `at` on ends at `own` or before it, and begins at 0 or after it, since L::N divides
-                // CANDIDATES; the machine has the instructions.
-                let equal = unsafe {
-                    let words = L::load(self.words.as_ptr().add(at)).xor(L::splat(word));
-                    let nexts = L::load(self.nexts.as_ptr().add(at)).xor(L::splat(next));
-                    let different = nexts.and(L::splat(mask)).or(words);
-                    different.equal(L::splat(0)).bits()
-                };
-                bits |= u64::from(equal) << i;
-            }
-            bits & all
-        };
-        let mut eights = if cap < 8 { 0 } else { masked(u32::MAX) };
+        let n = slot - oldest;
+        // SAFETY: the machine and the slots are as this function's contract says; so below.
+        let mut eights = if cap < 8 { 0 } else { unsafe { self.agreeing::<L>(own, n, u32::MAX) } };
         if eights == 0 {
-            return [0xff_ffff, 0xffff, 0xff, 0].into_iter().enumerate().find_map(|(i, mask)| {
-                let bits = masked(mask);
-                (bits != 0).then(|| found(7 - i, p - position(63 - bits.leading_zeros() as usize)))
-            });
+            let mut length = 8;
+            for mask in [0xff_ffff, 0xffff, 0xff, 0] {
+                length -= 1;
+                // SAFETY: as above.
+                let bits = unsafe { self.agreeing::<L>(own, n, mask) };
+                if bits != 0 {
+                    // SAFETY: the bit is that of a candidate.
+                    return Some((length, p - unsafe { self.candidate(own, bits) }));
+                }
+            }
+            return None;
         }
         let mut best = (0, 0);
         while eights != 0 {
-            let bit = 63 - eights.leading_zeros() as usize;
-            eights ^= 1 << bit;
-            let q = position(bit);
+            // SAFETY: the bits are those of candidates.
+            let q = unsafe { self.candidate(own, eights) };
+            eights ^= 1 << eights.ilog2();
             // SAFETY: the eight bytes that end after the best length are in the block, since that is below `cap`.
             if best.0 >= 8 && unsafe { eight(input, q + best.0 - 7) != eight(input, p + best.0 - 7) } {
                 continue;
             }
             // SAFETY: both positions are searchable, `q` before `p`; `p + cap` is inside the block.
-            let length = unsafe { agreeing(input, p, q, cap) };
+            let length = unsafe { common_length(input, p, q, cap) };
             if length > best.0 {
                 best = (length, p - q);
                 if length == cap {
@@ -172,13 +147,47 @@ impl Sorted {
                 }
             }
         }
-        Some(found(best.0, best.1))
+        Some(best)
     }
-}
 
-/// Returns a match as an element of the list of matches: the offset, then the length in the lower half.
-pub(super) const fn found(length: usize, offset: usize) -> u32 {
-    (offset << 16 | length) as u32
+    /// Returns the position of the nearest of some candidates of slot `own`.
+    ///
+    /// # Safety
+    /// `own` counts the unused slots, and the top bit of `bits` is that of a candidate.
+    #[inline(always)]
+    unsafe fn candidate(&self, own: usize, bits: u64) -> usize {
+        let at = own - 1 - bits.leading_zeros() as usize;
+        // SAFETY: the slot is that of a candidate, and there are no fewer positions.
+        unsafe { *self.positions.get_unchecked(at) as usize }
+    }
+
+    /// Returns the candidates of slot `own` with the same word, and the same bits of the four bytes after it in `mask`: of the
+    /// `n` slots before it, the nearest in the top bit.
+    ///
+    /// # Safety
+    /// The machine has the instructions of `L`. `own` counts the unused slots and is below the last end; `n` is 1 to
+    /// [`CANDIDATES`].
+    #[inline(always)]
+    unsafe fn agreeing<L: Lanes>(&self, own: usize, n: usize, mask: u32) -> u64 {
+        debug_assert!((1..=CANDIDATES).contains(&n) && (CANDIDATES..self.words.len()).contains(&own));
+        let mut bits = 0;
+        // SAFETY: a vector ends at `own` or before it, and begins at 0 or after it, since L::N divides CANDIDATES; the machine
+        // has the instructions.
+        unsafe {
+            let word = L::splat(*self.words.get_unchecked(own));
+            let next = L::splat(*self.nexts.get_unchecked(own));
+            let (mask, zero) = (L::splat(mask), L::splat(0));
+            let mut i = CANDIDATES;
+            while i > CANDIDATES - n {
+                i -= L::N;
+                let at = own - CANDIDATES + i;
+                let words = L::load(self.words.as_ptr().add(at)).xor(word);
+                let nexts = L::load(self.nexts.as_ptr().add(at)).xor(next);
+                bits |= u64::from(nexts.and(mask).or(words).equal(zero).bits()) << i;
+            }
+        }
+        bits & u64::MAX << (CANDIDATES - n)
+    }
 }
 
 /// Returns the length of the common prefix at `p` and `q`, of which eight bytes are equal, up to `cap`.
@@ -186,7 +195,7 @@ pub(super) const fn found(length: usize, offset: usize) -> u32 {
 /// # Safety
 /// `q < p`, `8 <= cap` and `p + cap <= input.len()`.
 #[inline(always)]
-unsafe fn agreeing(input: &[u8], p: usize, q: usize, cap: usize) -> usize {
+unsafe fn common_length(input: &[u8], p: usize, q: usize, cap: usize) -> usize {
     let mut n = 8;
     while n + 8 <= cap {
         // SAFETY: `p + n + 8` is at most `p + cap`, inside the block; `q` is before `p`.

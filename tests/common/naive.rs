@@ -147,8 +147,8 @@ fn longest_matches(input: &[u8], part: Range<usize>, parse: &Parse) -> Vec<(usiz
     for i in (1..found.len()).rev() {
         let (length, offset) = found[i];
         let p = part.start + i - 1;
-        let longer = (4..65_535).contains(&length) && length >= found[i - 1].0;
-        if longer && p >= offset && input[p] == input[p - offset] {
+        let longer = length >= 16 || length >= found[i - 1].0;
+        if (4..65_535).contains(&length) && longer && p >= offset && input[p] == input[p - offset] {
             found[i - 1] = (length + 1, offset);
         }
     }
