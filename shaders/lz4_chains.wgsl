@@ -49,9 +49,15 @@ fn link_positions(lane: u32, first_word: u32, first: u32, n: u32, share: u32, st
     }
     workgroupBarrier();
     if is_mine {
-        for (var k = lane; k > 0; k--) {
-            if sh_buckets[k - 1] == bucket {
-                earlier = start + k;
+        // Four lanes before this one at a time, the nearest first.
+        for (var group = (lane >> 2) + 1; group > 0; group--) {
+            let i = 4 * (group - 1);
+            var found = select(0u, i + 1, i < lane && sh_buckets[i] == bucket);
+            found = select(found, i + 2, i + 1 < lane && sh_buckets[i + 1] == bucket);
+            found = select(found, i + 3, i + 2 < lane && sh_buckets[i + 2] == bucket);
+            found = select(found, i + 4, i + 3 < lane && sh_buckets[i + 3] == bucket);
+            if found != 0 {
+                earlier = start + found;
                 break;
             }
         }

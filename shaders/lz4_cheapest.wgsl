@@ -4,8 +4,8 @@
 //
 // pages      PAGE_SIZE bytes each, back to back; the last may be shorter
 // costs      scratch, one word per position: least number of bytes from there to the end of the page
-// matches    output of lz4_longest.wgsl; then the choice for each searchable position: length | offset << 16, with length
-//            0 for a literal
+// matches    output of lz4_longest.wgsl; then the choice for each searchable position: length | offset << 16; for a literal
+//            the first position after it at which a match is chosen << 16, NEVER << 16 for none
 // sequences, sizes  as lz4_parse.wgsl writes them
 //
 // Preconditions: those of lz4_chains.wgsl.
@@ -33,6 +33,8 @@ struct Params {
 @group(0) @binding(4) var<storage, read_write> sizes: array<u32>;
 @group(0) @binding(5) var<uniform> params: Params;
 
+// Not below the end of a page less 12.
+const NEVER: u32 = 0xffff;
 const KIND_STORED: u32 = 1u << 30;
 const KIND_FILL: u32 = 2u << 30;
 
@@ -53,42 +55,65 @@ fn is_fill(first_word: u32, n: u32) -> bool {
     return true;
 }
 
-// Chooses between a literal and a match at each searchable position, from the last to the first.
+// The position after the current one.
+struct After {
+    cost: u32,
+    // Its match, with length 0 for none.
+    length: u32,
+    offset: u32,
+    // The first position from there on at which a match is chosen, or NEVER.
+    next: u32,
+}
+
+// Chooses between a literal and the match of p.
+fn choose_at(first_word: u32, first: u32, p: u32, after: ptr<function, After>) {
+    let own = matches[first + p];
+    var offset = (*after).offset;
+    let goes_on = (*after).length > 0 && offset <= p && byte_at(first_word, p) == byte_at(first_word, p - min(p, offset));
+    var length = select(0u, (*after).length + 1, goes_on);
+    if length <= GOES_ON && (own & 0xffff) >= max(length, 1u) {
+        length = own & 0xffff;
+        offset = own >> 16;
+    }
+    var cost = (*after).cost + 1;
+    var chosen = 0u;
+    if length > 0 {
+        let full = costs[first + p + length] + 3 + extension(length - 4);
+        if full < cost {
+            cost = full;
+            chosen = length;
+        }
+        if length > SHORT {
+            let short = costs[first + p + SHORT] + 3;
+            if short < cost {
+                cost = short;
+                chosen = SHORT;
+            }
+        }
+    }
+    costs[first + p] = cost;
+    matches[first + p] = chosen | (select(offset, (*after).next, chosen == 0) << 16);
+    *after = After(cost, length, offset, select(p, (*after).next, chosen == 0));
+}
+
+// Chooses at all searchable positions, from the last to the first. Several in each iteration: a software GPU runs at most
+// 65535 iterations.
 fn choose(first_word: u32, first: u32, n: u32) {
     for (var p = n - 11; p < n; p++) {
         costs[first + p] = n - p;
     }
-    // The cost and the match of the position after the current one.
-    var cost = 11u;
-    var length = 0u;
-    var offset = 0u;
-    for (var k = 12u; k <= n; k++) {
-        let p = n - k;
-        let own = matches[first + p];
-        let goes_on = length > 0 && offset <= p && byte_at(first_word, p) == byte_at(first_word, p - min(p, offset));
-        length = select(0u, length + 1, goes_on);
-        if length <= GOES_ON && (own & 0xffff) >= max(length, 1u) {
-            length = own & 0xffff;
-            offset = own >> 16;
-        }
-        cost += 1u;
-        var chosen = 0u;
-        if length > 0 {
-            let full = costs[first + p + length] + 3 + extension(length - 4);
-            if full < cost {
-                cost = full;
-                chosen = length;
-            }
-            if length > SHORT {
-                let short = costs[first + p + SHORT] + 3;
-                if short < cost {
-                    cost = short;
-                    chosen = SHORT;
-                }
-            }
-        }
-        costs[first + p] = cost;
-        matches[first + p] = chosen | (offset << 16);
+    var after = After(11u, 0u, 0u, NEVER);
+    var left = n - 11;
+    while left >= 4 {
+        choose_at(first_word, first, left - 1, &after);
+        choose_at(first_word, first, left - 2, &after);
+        choose_at(first_word, first, left - 3, &after);
+        choose_at(first_word, first, left - 4, &after);
+        left -= 4u;
+    }
+    while left > 0 {
+        left--;
+        choose_at(first_word, first, left, &after);
     }
 }
 
@@ -114,7 +139,7 @@ fn write_sequences_of(first_word: u32, first: u32, n: u32, index: u32) {
         let chosen = matches[first + p];
         let length = chosen & 0xffff;
         if length == 0 {
-            p++;
+            p = chosen >> 16;
             continue;
         }
         var end = p + length;

@@ -1,6 +1,6 @@
 // Part of lz4_parse: sizes of sequences, and the sequences of a page.
 //
-// import: lib/lz4_length, lz4_parse/stage, lz4_parse/walk
+// import: lib/lz4_length, lz4_parse/walk
 
 // Sums over the matches of a segment.
 struct Sums {

@@ -159,11 +159,7 @@ pub fn compress_job(
         ),
     };
     launches.insert(0, place(&BEGIN, 1));
-    launches.extend([
-        place(&PLACE_TILES, n_tiles),
-        place(&PLACE_SUMS, 1),
-        emit,
-    ]);
+    launches.extend([place(&PLACE_TILES, n_tiles), place(&PLACE_SUMS, 1), emit]);
     Ok(Job { buffers, launches })
 }
 
@@ -192,7 +188,10 @@ fn parse_launches(
         kernel: &PARSE,
         overrides: parser.overrides,
         grid: [n_parsers, 1, 1],
-        args: with_params(&slots, Arg::Params(vec![n_bytes as u32, n_pages, per_parser, 0])),
+        args: with_params(
+            &slots,
+            Arg::Params(vec![n_bytes as u32, n_pages, per_parser, 0]),
+        ),
     };
     let scratch = [
         (

@@ -139,5 +139,9 @@ const fn n_extensions(length: usize) -> u32 {
 fn extended(input: &[u8], end: usize, offset: usize) -> usize {
     let matching = &input[end..input.len() - LAST_LITERALS];
     let source = &input[end - offset..];
-    end + matching.iter().zip(source).take_while(|(a, b)| a == b).count()
+    end + matching
+        .iter()
+        .zip(source)
+        .take_while(|(a, b)| a == b)
+        .count()
 }

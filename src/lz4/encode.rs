@@ -143,9 +143,7 @@ impl Matcher {
         let writer = SequenceWriter::new(input, output);
         match self {
             Self::Sequential(table) => table.encode(input, writer),
-            Self::Cheapest(cheapest, instructions) => {
-                cheapest.encode(*instructions, input, writer)
-            }
+            Self::Cheapest(cheapest, instructions) => cheapest.encode(*instructions, input, writer),
             Self::Windows(finder, instructions) => {
                 encode_by_windows(finder, *instructions, parse, input, writer)
             }

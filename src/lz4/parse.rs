@@ -74,7 +74,11 @@ impl Parse {
             page_size,
             bucket_bits: if is_high { high } else { fast },
             tag_bits: 16_u32.saturating_sub(class.trailing_zeros()),
-            hash_bytes: if is_high || class <= HASHES_FOUR_BYTES { 4 } else { 5 },
+            hash_bytes: if is_high || class <= HASHES_FOUR_BYTES {
+                4
+            } else {
+                5
+            },
             lazy: fast_lazy,
             level,
         })

@@ -35,12 +35,7 @@ impl<'a> Parser<'a> {
     /// `candidates` belongs to the block of this parser. It covers every position from the end of the previous call (0
     /// before the first) to a window past `limit`, or to the last searchable position.
     #[inline(always)]
-    pub(super) unsafe fn parse(
-        &mut self,
-        candidates: &Candidates,
-        limit: usize,
-        is_lazy: bool,
-    ) {
+    pub(super) unsafe fn parse(&mut self, candidates: &Candidates, limit: usize, is_lazy: bool) {
         while self.position < limit {
             // SAFETY: the position is at or after the end of the previous call, and below `limit`, so `candidates`
             // covers it by this function's contract.

@@ -89,7 +89,9 @@ impl Sorted {
         let bucket = self.hash(word);
         self.ends[bucket] -= 1;
         let slot = self.ends[bucket] as usize;
-        let mut oldest = slot.saturating_sub(CANDIDATES).max(self.begins[bucket] as usize);
+        let mut oldest = slot
+            .saturating_sub(CANDIDATES)
+            .max(self.begins[bucket] as usize);
         while p - self.positions[CANDIDATES + oldest] as usize > REACH {
             oldest += 1;
         }
@@ -114,28 +116,38 @@ impl Sorted {
         let p = unsafe { *self.positions.get_unchecked(own) as usize };
         let cap = LONGEST.min(input.len() - LAST_LITERALS - p);
         let n = slot - oldest;
+        // No closures here: they would be compiled without the instructions of `L`.
         // SAFETY: the machine and the slots are as this function's contract says; so below.
-        let mut eights = if cap < 8 { 0 } else { unsafe { self.agreeing::<L>(own, n, u32::MAX) } };
-        if eights == 0 {
-            let mut length = 8;
-            for mask in [0xff_ffff, 0xffff, 0xff, 0] {
-                length -= 1;
-                // SAFETY: as above.
-                let bits = unsafe { self.agreeing::<L>(own, n, mask) };
-                if bits != 0 {
-                    // SAFETY: the bit is that of a candidate.
-                    return Some((length, p - unsafe { self.candidate(own, bits) }));
-                }
-            }
+        let fours = unsafe { self.agreeing::<L>(own, n, 0) };
+        if fours == 0 {
             return None;
+        }
+        // SAFETY: as above.
+        let mut eights = unsafe { self.agreeing::<L>(own, n, u32::MAX) };
+        if cap < 8 {
+            eights = 0;
+        }
+        if eights == 0 {
+            // SAFETY: as above.
+            let sixes = unsafe { self.agreeing::<L>(own, n, 0xffff) };
+            let mask = if sixes == 0 { 0xff } else { 0xff_ffff };
+            // SAFETY: as above.
+            let more = unsafe { self.agreeing::<L>(own, n, mask) };
+            let fewer = if sixes == 0 { fours } else { sixes };
+            let length = 4 + 2 * usize::from(sixes != 0) + usize::from(more != 0);
+            let bits = if more != 0 { more } else { fewer };
+            // SAFETY: the bits are those of candidates.
+            return Some((length, p - unsafe { self.candidate(own, bits) }));
         }
         let mut best = (0, 0);
         while eights != 0 {
             // SAFETY: the bits are those of candidates.
             let q = unsafe { self.candidate(own, eights) };
             eights ^= 1 << eights.ilog2();
-            // SAFETY: the eight bytes that end after the best length are in the block, since that is below `cap`.
-            if best.0 >= 8 && unsafe { eight(input, q + best.0 - 7) != eight(input, p + best.0 - 7) } {
+            // A longer match agrees in the eight bytes that end after the best length.
+            let last = best.0.max(7) - 7;
+            // SAFETY: these bytes are in the block, since the best length is below `cap`.
+            if unsafe { eight(input, q + last) != eight(input, p + last) } {
                 continue;
             }
             // SAFETY: both positions are searchable, `q` before `p`; `p + cap` is inside the block.
@@ -169,7 +181,9 @@ impl Sorted {
     /// [`CANDIDATES`].
     #[inline(always)]
     unsafe fn agreeing<L: Lanes>(&self, own: usize, n: usize, mask: u32) -> u64 {
-        debug_assert!((1..=CANDIDATES).contains(&n) && (CANDIDATES..self.words.len()).contains(&own));
+        debug_assert!(
+            (1..=CANDIDATES).contains(&n) && (CANDIDATES..self.words.len()).contains(&own)
+        );
         let mut bits = 0;
         // SAFETY: a vector ends at `own` or before it, and begins at 0 or after it, since L::N divides CANDIDATES; the machine
         // has the instructions.
