@@ -18,7 +18,7 @@ override PAGE_SIZE: u32 = 4096;
 // Longest match without an extension byte.
 const SHORT: u32 = 18;
 // A match that goes on from the next position with more bytes than this is taken, whatever the longest match is.
-const GOES_ON: u32 = 16;
+const GOES_ON: u32 = 8;
 
 struct Params {
     n_bytes: u32,

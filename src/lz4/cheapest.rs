@@ -15,7 +15,7 @@ const SEQUENCE: u32 = 3;
 const SHORT: usize = MIN_MATCH + TOKEN_MAX - 1;
 
 /// A position whose match goes on from the next position with more bytes than this is not searched.
-const GOES_ON: usize = 16;
+const GOES_ON: usize = 8;
 
 /// Memory of the parse of one block after another.
 pub(super) struct Cheapest {

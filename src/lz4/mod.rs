@@ -49,7 +49,7 @@
 //!
 //! **Match** of a position, from the last of a part to its first. If `p + 1` is in the same part and has a match `(L, o)` with
 //! `L < 65_535`, `p >= o` and equal bytes at `p` and at `p - o`, that match goes on to `p`, as `(L + 1, o)`. It is the match of
-//! `p` if `L + 1 > 16`, or if it is longer than the own match of `p` or `p` has none. Else the own match, if there is one, is the match of `p`.
+//! `p` if `L + 1 > 8`, or if it is longer than the own match of `p` or `p` has none. Else the own match, if there is one, is the match of `p`.
 //!
 //! **Choice.** `cost(p)` is the least number of bytes from `p` to the end of its part, 0 there and beyond. The first of these
 //! with the least cost is chosen at `p`, the others if they exist:

@@ -147,7 +147,7 @@ fn longest_matches(input: &[u8], part: Range<usize>, parse: &Parse) -> Vec<(usiz
     for i in (1..found.len()).rev() {
         let (length, offset) = found[i];
         let p = part.start + i - 1;
-        let longer = length >= 16 || length >= found[i - 1].0;
+        let longer = length >= 8 || length >= found[i - 1].0;
         if (4..65_535).contains(&length) && longer && p >= offset && input[p] == input[p - offset] {
             found[i - 1] = (length + 1, offset);
         }
