@@ -3,7 +3,7 @@
 // A workgroup is 128 invocations, LANES for a page, and takes pages PAGES * `workgroup_id.x` to `+ PAGES - 1`,
 // `+ PAGES * num_workgroups.x`, ...; an invocation encodes one sequence at a time.
 //
-// pages, sequences, sizes, places, tile_sums  outputs of lz4_parse.wgsl and lz4_place.wgsl
+// pages, sequences, sizes, places, tile_sums  outputs of lz4_parse.wgsl or lz4_cheapest.wgsl, and lz4_place.wgsl
 // table   one pair per page: (start of its block in packed, in words; length in bytes | kind << 30)
 // packed  the blocks, each aligned to a word, padded with zero bytes. The sequence that owns the first byte of a word
 //         writes the whole word, with the bytes of the next sequence that complete it: every sequence but the last has
@@ -11,7 +11,7 @@
 //
 // Twin: src/lz4/encode.rs
 //
-// import: lib/bits, lib/lz4_length
+// import: lib/bits, lib/lz4_length, lib/page_word
 
 override PAGE_SIZE: u32 = 4096;
 // Invocations of a page: a divisor of 128.
@@ -32,11 +32,6 @@ struct Params {
 @group(0) @binding(5) var<storage, read_write> table: array<vec2<u32>>;
 @group(0) @binding(6) var<storage, read_write> packed: array<u32>;
 @group(0) @binding(7) var<uniform> params: Params;
-
-fn word_at(first_word: u32, p: u32) -> u32 {
-    let i = first_word + (p >> 2);
-    return funnel(pages[i], pages[i + 1], (p & 3) * 8);
-}
 
 // Returns the bits of `v` shifted to byte `at` of a word, from -3 to 3; 0 for any other `at`.
 fn shifted(v: u32, at: i32) -> u32 {

@@ -1,4 +1,5 @@
-// Finds the sequences of each page: match candidates by a hash table, then the greedy (or lazy) parse of src/lz4/mod.rs.
+// Finds the sequences of each page: match candidates by a hash table, then the greedy (or lazy) parse of level
+// Fast, see src/lz4/mod.rs.
 //
 // One workgroup of WIDTH lanes per page; it takes the next page from a counter when it is done with one. In the search a
 // lane takes two adjacent positions per round; in the parse, a segment of consecutive positions.
@@ -26,7 +27,6 @@ override TAG_BITS: u32 = 4;
 override HASH_BYTES: u32 = 4;
 override FIFTH_MASK: u32 = select(0u, 255u, HASH_BYTES == 5);
 override LAZY: bool = false;
-override BACKWARD: bool = false;
 
 // Words for the staged page, 4 + PAGE_SIZE / 128 * 35 + WIDTH, or 0 if it is not staged.
 override STAGED_WORDS: u32 = 0;
@@ -108,10 +108,7 @@ fn parse_chunk(page: Page, chunk_begin: u32, first_sequence: u32, before: Progre
     let anchor = max(placed.y, before.anchor);
     var bytes = 0u;
     if !is_empty(chosen) {
-        var start = own.first.x;
-        if BACKWARD {
-            start = extend_backward(page, start, candidate_at(page, start), anchor);
-        }
+        let start = own.first.x;
         bytes = own.bytes + sequence_bytes(start - anchor, own.first.y - start);
     }
     let placed_bytes = scan_lanes(bytes, 0u);

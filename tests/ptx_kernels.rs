@@ -182,8 +182,7 @@ fn intrinsics_are_lowered_in_the_kernels_that_use_them() {
         let is_warp = new.workgroup_size == [32, 1, 1];
         let has_agree = launch.kernel.name == "lz4_parse" && is_warp;
         let has_merge = launch.kernel.name == "lz4_copy";
-        let has_funnel =
-            ["lz4_parse", "lz4_emit", "lz4_tokens", "lz4_copy"].contains(&launch.kernel.name);
+        let has_funnel = launch.kernel.wgsl.contains("fn funnel(");
         for (instruction, expected) in [
             ("redux.sync.max.u32", [false, has_agree]),
             ("redux.sync.or.b32", [false, has_merge]),

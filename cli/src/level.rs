@@ -11,7 +11,7 @@ pub enum LevelRequest {
     Auto,
     /// Quickest on GPUs
     Fast,
-    /// Smaller output, slower
+    /// The ratio of lz4 -9, slower
     High,
     /// Quickest on the CPU, which alone can write it
     Sequential,

@@ -2,7 +2,7 @@
 
 use super::parser::Parser;
 use super::{Access, Arg, ComputeUnits, Job, KernelInfo, Launch, MAX_GRID, Slot};
-use crate::lz4::{Level, check_page_size};
+use crate::lz4::{Level, Parse, check_page_size};
 use crate::{Error, Result};
 
 /// Maximum number of pages of a job: the exclusive scan of block sizes has two levels of 1024.
@@ -15,9 +15,12 @@ const MAX_PACKED_BYTES: u64 = (8 << 30) - 64;
 const PLACE_WGSL: &str = shader!("lz4_place.wgsl");
 
 /// All kernels of the codec, in the order in which they process a page.
-pub const KERNELS: [&KernelInfo; 7] = [
+pub const KERNELS: [&KernelInfo; 10] = [
     &BEGIN,
     &PARSE,
+    &CHAINS,
+    &LONGEST,
+    &CHEAPEST,
     &PLACE_TILES,
     &PLACE_SUMS,
     &EMIT,
@@ -27,6 +30,13 @@ pub const KERNELS: [&KernelInfo; 7] = [
 
 static BEGIN: KernelInfo = kernel("lz4_begin", PLACE_WGSL, &[R, W, W, U]);
 static PARSE: KernelInfo = kernel("lz4_parse", shader!("lz4_parse.wgsl"), &[R, W, W, W, W, U]);
+static CHAINS: KernelInfo = kernel("lz4_chains", shader!("lz4_chains.wgsl"), &[R, W, U]);
+static LONGEST: KernelInfo = kernel("lz4_longest", shader!("lz4_longest.wgsl"), &[R, R, W, U]);
+static CHEAPEST: KernelInfo = kernel(
+    "lz4_cheapest",
+    shader!("lz4_cheapest.wgsl"),
+    &[R, W, W, W, W, U],
+);
 static PLACE_TILES: KernelInfo = kernel("lz4_place_tiles", PLACE_WGSL, &[R, W, W, U]);
 static PLACE_SUMS: KernelInfo = kernel("lz4_place_sums", PLACE_WGSL, &[R, W, W, U]);
 static EMIT: KernelInfo = kernel(
@@ -55,6 +65,11 @@ const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Acce
     // - `lz4_parse` processes pages below `n_pages`, reads words of the page below `n` and at most 32 bytes after them, and
     //   compares candidates' offsets with the position before it reads there. Scratch is indexed by workgroup (the grid is
     //   as many as there is scratch for) and by positions below PAGE_SIZE; every loop advances in the page.
+    // - `lz4_chains`, `lz4_longest` and `lz4_cheapest` process positions of pages below `n_pages`, for each of which `links`,
+    //   `costs` and `matches` have a word. A link leads to an earlier position of its page, and is 0 or was written by
+    //   `lz4_chains` in the same submission for every searchable position; a match of `lz4_longest` ends in its page, as does
+    //   one that goes on from the next position. A page has at most a match for every four bytes. Loops count positions,
+    //   candidates or bytes of a page; a chosen match has at least four bytes.
     // - `lz4_place_tiles`, `lz4_place_sums` compare pages with `n_pages` and tiles with `n_tiles`.
     // - `lz4_emit` follows `sequences`, `sizes`, `places` and `tile_sums`, which the launches before it wrote in the same
     //   submission: blocks are no longer than their pages, so they end inside `packed`, which is as long as all pages.
@@ -66,6 +81,12 @@ const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Acce
     // Workgroup memory is cleared for all of them.
     unsafe { KernelInfo::trusted(name, wgsl, bindings, false) }
 }
+
+/// Buckets of one share of `lz4_chains`, positions of one piece of `lz4_longest`, and pages of one workgroup of
+/// `lz4_cheapest`, as in their sources.
+const TABLE: u32 = 2048;
+const PIECE: u64 = 128;
+const WIDTH: u32 = 32;
 
 /// Number of pages in one tile of the exclusive scan of block sizes.
 const PAGES_PER_TILE: u32 = 1024;
@@ -87,16 +108,16 @@ pub fn compress_job(
 ) -> Result<Job> {
     let n_pages = count_pages(n_bytes, page_size)?;
     let n_tiles = n_pages.div_ceil(PAGES_PER_TILE);
-    let parser = Parser::new(page_size, level, compute_units);
-    let n_parsers = n_pages.min(parser.most);
+    let (scratch, mut launches) = match level {
+        Level::High => cheapest_launches(n_bytes, n_pages, page_size)?,
+        Level::Fast | Level::Sequential => {
+            parse_launches(n_bytes, n_pages, page_size, compute_units)
+        }
+    };
     let a_word_each = 4 * u64::from(n_pages);
     let page_words = n_bytes.next_multiple_of(4);
-    let buffers = vec![
+    let mut buffers = vec![
         (Slot::Pages, page_words),
-        (
-            Slot::Candidates,
-            u64::from(n_parsers) * parser.candidate_bytes,
-        ),
         (
             Slot::Sequences,
             u64::from(n_pages) * u64::from(page_size) * 2,
@@ -108,6 +129,7 @@ pub fn compress_job(
         // A page that does not shrink is stored.
         (Slot::Packed, page_words),
     ];
+    buffers.extend(scratch);
     let params = |last| Arg::Params(vec![n_bytes as u32, n_pages, last, 0]);
     let place = |kernel, grid| Launch {
         kernel,
@@ -116,21 +138,6 @@ pub fn compress_job(
         args: with_params(
             &[Slot::Sizes, Slot::Places, Slot::TileSums],
             params(n_tiles),
-        ),
-    };
-    let parse = Launch {
-        kernel: &PARSE,
-        overrides: parser.overrides,
-        grid: [n_parsers, 1, 1],
-        args: with_params(
-            &[
-                Slot::Pages,
-                Slot::Candidates,
-                Slot::Sequences,
-                Slot::Sizes,
-                Slot::TileSums,
-            ],
-            params(pages_per_parser(n_pages, n_parsers)),
         ),
     };
     let lanes = emit_lanes(page_size);
@@ -151,14 +158,77 @@ pub fn compress_job(
             params(0),
         ),
     };
-    let launches = vec![
-        place(&BEGIN, 1),
-        parse,
-        place(&PLACE_TILES, n_tiles),
-        place(&PLACE_SUMS, 1),
-        emit,
-    ];
+    launches.insert(0, place(&BEGIN, 1));
+    launches.extend([place(&PLACE_TILES, n_tiles), place(&PLACE_SUMS, 1), emit]);
     Ok(Job { buffers, launches })
+}
+
+/// Sizes in bytes of the scratch buffers that depend on the level, and the launches that write the sequences.
+type Search = (Vec<(Slot, u64)>, Vec<Launch>);
+
+/// Returns the search of level Fast.
+fn parse_launches(
+    n_bytes: u64,
+    n_pages: u32,
+    page_size: u32,
+    compute_units: Option<ComputeUnits>,
+) -> Search {
+    let parser = Parser::new(page_size, compute_units);
+    let n_parsers = n_pages.min(parser.most);
+    let per_parser = pages_per_parser(n_pages, n_parsers);
+    let slots = [
+        Slot::Pages,
+        Slot::Candidates,
+        Slot::Sequences,
+        Slot::Sizes,
+        Slot::TileSums,
+    ];
+    let parse = Launch {
+        kernel: &PARSE,
+        overrides: parser.overrides,
+        grid: [n_parsers, 1, 1],
+        args: with_params(
+            &slots,
+            Arg::Params(vec![n_bytes as u32, n_pages, per_parser, 0]),
+        ),
+    };
+    let candidates = u64::from(n_parsers) * parser.candidate_bytes;
+    (vec![(Slot::Candidates, candidates)], vec![parse])
+}
+
+/// Returns the search of level High: links between positions of equal hash, the longest match of each position, and the
+/// cheapest sequences. The costs take the place of the links.
+fn cheapest_launches(n_bytes: u64, n_pages: u32, page_size: u32) -> Result<Search> {
+    let bucket_bits = Parse::new(page_size, Level::High)?.bucket_bits();
+    let n_pieces = n_bytes.div_ceil(PIECE) as u32;
+    let n_shares = n_pages * ((1 << bucket_bits) / TABLE);
+    let launch = |kernel, n_workgroups: u32, slots: &[Slot]| Launch {
+        kernel,
+        overrides: vec![("PAGE_SIZE", page_size)],
+        grid: [n_workgroups.min(MAX_GRID), 1, 1],
+        args: with_params(
+            slots,
+            Arg::Params(vec![n_bytes as u32, n_pages, n_pieces, 0]),
+        ),
+    };
+    let mut chains = launch(&CHAINS, n_shares, &[Slot::Pages, Slot::Candidates]);
+    chains.overrides.push(("BUCKET_BITS", bucket_bits));
+    let slots = [Slot::Pages, Slot::Candidates, Slot::Matches];
+    let longest = launch(&LONGEST, n_pieces, &slots);
+    let slots = [
+        Slot::Pages,
+        Slot::Candidates,
+        Slot::Matches,
+        Slot::Sequences,
+        Slot::Sizes,
+    ];
+    let cheapest = launch(&CHEAPEST, n_pages.div_ceil(WIDTH), &slots);
+    let a_word_each = 4 * u64::from(n_pages) * u64::from(page_size);
+    let scratch = vec![
+        (Slot::Candidates, a_word_each),
+        (Slot::Matches, a_word_each),
+    ];
+    Ok((scratch, vec![chains, longest, cheapest]))
 }
 
 /// Returns the launches that decompress `Packed` and `Table` into `Pages` (`n_bytes`), and write one word per page to

@@ -111,8 +111,11 @@ pub enum Slot {
     Table,
     /// One word per page: 0, or the code of a [`crate::lz4::BlockError`].
     Status,
-    /// Scratch of `lz4_parse`, per workgroup: a 16-bit offset for every position of a page.
+    /// Scratch of `lz4_parse`, per workgroup: a 16-bit offset for every position of a page. At level High: a word for every
+    /// position, a link, later a cost.
     Candidates,
+    /// Scratch at level High: a word for every position, its match.
+    Matches,
     /// Scratch: the sequences of each page, two words each; sized for one sequence every four bytes.
     Sequences,
     /// Scratch, one word per page: length and kind of its block.

@@ -25,11 +25,11 @@ pub(super) struct Parser {
 }
 
 impl Parser {
-    pub(super) fn new(page_size: u32, level: Level, compute_units: Option<ComputeUnits>) -> Self {
+    pub(super) fn new(page_size: u32, compute_units: Option<ComputeUnits>) -> Self {
         // Invalid page sizes are rejected before a job is created. The defaults of the kernel are those for 4 KiB.
-        let parse = Parse::new(page_size, level);
+        let parse = Parse::new(page_size, Level::Fast);
         let bucket_bits = parse.as_ref().map_or(9, Parse::bucket_bits);
-        let width = width(page_size, level);
+        let width = width(page_size);
         let candidate_bytes = 4 * u64::from(page_size / 2 + page_size / 32);
         let bucket_bytes = 4 << bucket_bits;
         let staged_bytes = 4 * staged_words(page_size, width);
@@ -51,7 +51,6 @@ impl Parser {
                 ("TAG_BITS", parse.tag_bits()),
                 ("HASH_BYTES", parse.hash_bytes()),
                 ("LAZY", parse.lazy().into()),
-                ("BACKWARD", parse.backward().into()),
             ];
         }
         if staged {
@@ -82,10 +81,10 @@ fn staged_words(page_size: u32, width: u32) -> u32 {
 /// Returns the number of invocations that parse one page together. Small hash tables allow many resident workgroups of few
 /// invocations; large ones allow few workgroups, and more invocations in each keep the device busy. The kernel keeps state of
 /// each invocation in the memory of the table.
-fn width(page_size: u32, level: Level) -> u32 {
-    match (page_size, level) {
-        (0..=4096, Level::Fast | Level::Sequential) => 32,
-        (0..=16_384, _) => 64,
+fn width(page_size: u32) -> u32 {
+    match page_size {
+        0..=4096 => 32,
+        0..=16_384 => 64,
         _ => 128,
     }
 }
@@ -106,10 +105,10 @@ mod tests {
 
     #[test]
     fn pages_are_staged_if_occupancy_suffices() {
-        let small = Parser::new(4096, Level::Fast, Some(H200));
+        let small = Parser::new(4096, Some(H200));
         assert_eq!(staged(&small), Some(1156));
         assert_eq!(small.most, 132 * 30);
-        let large = Parser::new(65_536, Level::Fast, Some(H200));
+        let large = Parser::new(65_536, Some(H200));
         assert_eq!(staged(&large), None);
         assert_eq!(large.most, 132 * 16);
     }
@@ -117,13 +116,11 @@ mod tests {
     #[test]
     fn unknown_devices_get_webgpu_limits() {
         for page_size in [4096, 8192, 16_384, 32_768, 65_536] {
-            for level in [Level::Fast, Level::High] {
-                let parser = Parser::new(page_size, level, None);
-                assert_eq!(staged(&parser), None);
-                let most = u64::from(parser.most);
-                assert!(most * parser.candidate_bytes <= MAX_SCRATCH_BYTES);
-                assert!(most >= 512);
-            }
+            let parser = Parser::new(page_size, None);
+            assert_eq!(staged(&parser), None);
+            let most = u64::from(parser.most);
+            assert!(most * parser.candidate_bytes <= MAX_SCRATCH_BYTES);
+            assert!(most >= 512);
         }
     }
 }

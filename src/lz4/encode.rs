@@ -1,5 +1,6 @@
 //! The encoder of blocks and pages.
 
+use super::cheapest::Cheapest;
 use super::frame::put;
 use super::instructions::Instructions;
 use super::match_finder::MatchFinder;
@@ -8,7 +9,7 @@ use super::parse::{MATCH_START_MARGIN, Parse};
 use super::parser::Parser;
 use super::sequence_writer::{SequenceWriter, block_capacity};
 use super::sequential::Table;
-use super::{PageKind, WINDOW};
+use super::{Level, PageKind, WINDOW};
 use crate::memory::reserve;
 use crate::{Error, Result};
 
@@ -19,9 +20,10 @@ pub struct Encoder {
     output: Vec<u8>,
 }
 
-/// The match finder of a parse, with its hash table.
+/// The match finder of a parse, with its memory.
 enum Matcher {
     Windows(Box<MatchFinder>, Instructions),
+    Cheapest(Cheapest, Instructions),
     Sequential(Table),
 }
 
@@ -29,7 +31,7 @@ impl Encoder {
     /// Returns an encoder for blocks of at most `parse.page_size()` bytes.
     #[must_use]
     pub fn new(parse: &Parse) -> Self {
-        if parse.sequential() {
+        if parse.level() == Level::Sequential {
             // Its only form needs no special instructions. Finding out which there are takes half a millisecond in a
             // virtual machine.
             return Self::with(parse, Matcher::Sequential(Table::new(parse)));
@@ -38,21 +40,17 @@ impl Encoder {
         let instructions = Instructions::best();
         #[cfg(pagepress_forced_instructions)]
         let instructions = Instructions::forced();
-        Self::by_windows(parse, instructions)
+        Self::with_instructions(parse, instructions)
     }
 
-    /// Returns an encoder that uses `instructions`, which this machine has, where the level searches windows.
-    #[cfg(any(test, not(target_arch = "wasm32")))]
+    /// Returns an encoder that uses `instructions`, which this machine has, where the level has use for them.
     pub(super) fn with_instructions(parse: &Parse, instructions: Instructions) -> Self {
-        match parse.sequential() {
-            true => Self::new(parse),
-            false => Self::by_windows(parse, instructions),
-        }
-    }
-
-    fn by_windows(parse: &Parse, instructions: Instructions) -> Self {
-        let finder = Box::new(MatchFinder::new(parse));
-        Self::with(parse, Matcher::Windows(finder, instructions))
+        let matcher = match parse.level() {
+            Level::Fast => Matcher::Windows(Box::new(MatchFinder::new(parse)), instructions),
+            Level::High => Matcher::Cheapest(Cheapest::new(parse), instructions),
+            Level::Sequential => Matcher::Sequential(Table::new(parse)),
+        };
+        Self::with(parse, matcher)
     }
 
     fn with(parse: &Parse, matcher: Matcher) -> Self {
@@ -118,7 +116,7 @@ impl Encoder {
     /// # Errors
     /// As [`compress_block`](Self::compress_block), and [`Error::OutOfMemory`].
     pub(super) fn append_whole(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
-        if !self.parse.sequential() {
+        if self.parse.level() != Level::Sequential {
             self.check_length(input)?;
         }
         let start = out.len();
@@ -145,6 +143,7 @@ impl Matcher {
         let writer = SequenceWriter::new(input, output);
         match self {
             Self::Sequential(table) => table.encode(input, writer),
+            Self::Cheapest(cheapest, instructions) => cheapest.encode(*instructions, input, writer),
             Self::Windows(finder, instructions) => {
                 encode_by_windows(finder, *instructions, parse, input, writer)
             }

@@ -1,6 +1,7 @@
 //! Dispatch of match finder and parser to the best instruction set of the machine.
 
 use super::IS_SMALL;
+use super::cheapest::Cheapest;
 use super::lanes::Lanes;
 #[cfg(target_arch = "aarch64")]
 use super::lanes::Neon;
@@ -120,6 +121,47 @@ impl Instructions {
         }
     }
 
+    /// Chooses the sequences of the part `begin..end`.
+    ///
+    /// # Safety
+    /// As [`Cheapest::choose`].
+    pub(super) unsafe fn choose(
+        self,
+        cheapest: &mut Cheapest,
+        input: &[u8],
+        begin: usize,
+        end: usize,
+    ) {
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2,bmi1,bmi2")]
+        unsafe fn with_avx2(cheapest: &mut Cheapest, input: &[u8], begin: usize, end: usize) {
+            // SAFETY: the instructions are enabled in this function; the rest is the contract of `choose`.
+            unsafe { cheapest.choose::<Avx2>(input, begin, end) };
+        }
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2,bmi1,bmi2,avx512f,avx512bw,avx512dq")]
+        unsafe fn with_avx512(cheapest: &mut Cheapest, input: &[u8], begin: usize, end: usize) {
+            // SAFETY: the instructions are enabled in this function; the rest is the contract of `choose`.
+            unsafe { cheapest.choose::<Avx512>(input, begin, end) };
+        }
+        // SAFETY: the machine has the instructions, since `available` detected them before it constructed this value;
+        // the rest is this function's contract.
+        unsafe {
+            match self.0 {
+                #[cfg(target_arch = "x86_64")]
+                Set::Avx512 => with_avx512(cheapest, input, begin, end),
+                #[cfg(target_arch = "x86_64")]
+                Set::Avx2 => with_avx2(cheapest, input, begin, end),
+                #[cfg(target_arch = "aarch64")]
+                Set::Neon => cheapest.choose::<Neon>(input, begin, end),
+                #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+                Set::Simd128 => cheapest.choose::<Simd128>(input, begin, end),
+                #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+                Set::Portable => cheapest.choose::<Portable>(input, begin, end),
+            }
+        }
+    }
+
     /// Parses up to `limit`.
     ///
     /// # Safety
@@ -178,12 +220,10 @@ unsafe fn windows<L: Lanes>(search: &mut MatchFinder, input: &[u8], last: usize)
 unsafe fn parse_by(parser: &mut Parser<'_>, candidates: &Candidates, limit: usize, parse: &Parse) {
     // SAFETY: the contract of `Parser::parse` is this function's contract.
     unsafe {
-        match (parse.lazy(), parse.backward()) {
-            (is_lazy, backward) if IS_SMALL => parser.parse(candidates, limit, is_lazy, backward),
-            (false, false) => parser.parse(candidates, limit, false, false),
-            (false, true) => parser.parse(candidates, limit, false, true),
-            (true, false) => parser.parse(candidates, limit, true, false),
-            (true, true) => parser.parse(candidates, limit, true, true),
+        match parse.lazy() {
+            is_lazy if IS_SMALL => parser.parse(candidates, limit, is_lazy),
+            false => parser.parse(candidates, limit, false),
+            true => parser.parse(candidates, limit, true),
         }
     }
 }

@@ -1,16 +1,20 @@
 //! The LZ4 format on the CPU: encoder, block decoder, frames. Free of GPU code; the kernels are tested against it.
 //!
-//! # The canonical parse
+//! # The canonical parses
 //!
-//! Every engine that can write a [`Level`] writes the same bytes for the same block, so the parse of [`Level::Fast`]
-//! and [`Level::High`] is defined here, independent of how it is computed. Notation: `n` is the block length; `word(p)`
+//! Every engine that can write a [`Level`] writes the same bytes for the same block, so the parses of [`Level::Fast`]
+//! and [`Level::High`] are defined here, independent of how they are computed. Notation: `n` is the block length; `word(p)`
 //! the little-endian `u32` at byte `p`; `product(p) = word(p) * 2_654_435_761 mod 2^32` or, if `hash_bytes` is 5,
-//! `(word(p) * 2_654_435_761 + byte(p + 4) * 2_246_822_519) mod 2^32`. `Parse::new` gives the parameters.
+//! `(word(p) * 2_654_435_761 + byte(p + 4) * 2_246_822_519) mod 2^32`; `bucket(p)` the top `bucket_bits` bits of
+//! `product(p)`. `Parse::new` gives the parameters. A block of `n < 13` bytes has only literals. Positions `0..=n - 12` are
+//! searchable.
 //!
-//! **Candidates.** A block of `n < 13` bytes has none. Positions `0..=n - 12` are searchable, in windows
+//! ## Fast
+//!
+//! **Candidates.** Positions are searched in windows
 //! of `WINDOW` = 64 positions aligned at multiples of 64. There are `2^bucket_bits` buckets of two 16-bit
 //! entries `(A, B)`, all 0 at the start.
-//! - `bucket(p)` = the top `bucket_bits` bits of `product(p)`; `tag(p)` = its `tag_bits` bits from bit 16 on.
+//! - `tag(p)` = the `tag_bits` bits of `product(p)` from bit 16 on.
 //! - `entry(p) = ((p ^ 63) << tag_bits) | tag(p)`: 16 bits, since `page_size = 2^(16 - tag_bits)`.
 //!   An entry decodes to the position `(entry >> tag_bits) ^ 63`, so 0 stands for position 63 with tag 0.
 //! - `run(p)`: `p >= 1` and `word(p - 1) == word(p)`.
@@ -28,20 +32,48 @@
 //! **Parse.** `p = 0`, `anchor = 0`. Repeat: `m` = the first searchable position `>= p` with a candidate; none:
 //! stop. If `lazy`, `length(m) <` `LAZY_BELOW = 32`, and `m + 1` is searchable, has a candidate and
 //! `length(m + 1) > length(m)`: `m = m + 1`.
-//! `offset = candidate(m)`, `end = m + length(m)`. If `backward`: while `m > anchor`, `m > offset` and the bytes
-//! at `m - 1` and `m - 1 - offset` are equal: `m = m - 1`. Emit literals `anchor..m`, then the match
-//! `(offset, end - m)`; `p = anchor = end`. After the last match, emit literals `anchor..n`.
+//! `end = m + length(m)`. Emit literals `anchor..m`, then the match
+//! `(candidate(m), end - m)`; `p = anchor = end`. After the last match, emit literals `anchor..n`.
 //!
 //! **Large blocks.** Frames may hold blocks above 64 KiB, which only the CPU compresses. They differ in four
 //! points: entries are 32 bits wide; an empty entry is a value of its own, smaller than every other, and trying
 //! it fails; `tag_bits` is 0; trying an entry also needs `p - q <= 65_535`.
 //!
-//! **[`Level::Sequential`]** has a parse of its own, defined in `sequential.rs`.
+//! ## High
+//!
+//! A block is searched in parts of 65,536 bytes; a page is one part. A match has a length and an offset.
+//!
+//! **Own match** of a searchable position `p`: of the positions `q < p` with `bucket(q) = bucket(p)` and `p - q <= 65_535`,
+//! the 64 latest are its candidates. The length of a candidate is that of the common prefix of the bytes at `p` and at `q`, at
+//! most 128 and not going past `n - 5`. The longest candidate of at least 4 bytes is the own match, the latest of equals.
+//!
+//! **Match** of a position, from the last of a part to its first. If `p + 1` is in the same part and has a match `(L, o)` with
+//! `L < 65_535`, `p >= o` and equal bytes at `p` and at `p - o`, that match goes on to `p`, as `(L + 1, o)`. It is the match of
+//! `p` if `L + 1 > 8`, or if it is longer than the own match of `p` or `p` has none. Else the own match, if there is one, is the match of `p`.
+//!
+//! **Choice.** `cost(p)` is the least number of bytes from `p` to the end of its part, 0 there and beyond. The first of these
+//! with the least cost is chosen at `p`, the others if they exist:
+//! - a literal: `1 + cost(p + 1)`;
+//! - the match: `3 + x + cost(p + length)`, with `x` the number of bytes that extend the length in the format;
+//! - its first 18 bytes, which need no extension, if it is longer: `3 + cost(p + 18)`.
+//!
+//! **Sequences.** `p = anchor = 0`. While `p` is searchable: if a literal is chosen at `p`, `p = p + 1`. Else `end` is the end of
+//! the chosen match; unless 18 bytes of it are chosen, it goes on while bytes agree, not past `n - 5`. Emit literals
+//! `anchor..p`, then the match; `p = anchor = end`. At the end, emit literals `anchor..n`.
+//!
+//! So a position costs at most 64 comparisons of 128 bytes, whatever the content.
+//!
+//! ## Sequential
+//!
+//! [`Level::Sequential`] has a parse of its own, defined in `sequential.rs`.
+//!
+//! # Pages
 //!
 //! **Page kinds.** A page is a fill if its length is a multiple of 8, at least 8, and it repeats its first 8 bytes;
 //! else it is stored if its block is not shorter than the page; else it is LZ4.
 
 mod batch;
+mod cheapest;
 mod compare;
 mod decode;
 mod encode;
@@ -59,6 +91,7 @@ mod parse;
 mod parser;
 mod sequence_writer;
 mod sequential;
+mod sorted;
 #[cfg(not(target_arch = "wasm32"))]
 mod testing;
 mod trail;

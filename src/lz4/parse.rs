@@ -34,14 +34,15 @@ pub(super) const FIFTH_MULTIPLIER: u32 = 2_246_822_519;
 const HASHES_FOUR_BYTES: u32 = 4 << 10;
 
 /// For each block size class (the next power of two): the class in bytes, `bucket_bits` of Fast, true if Fast is lazy,
-/// `bucket_bits` of High. In classes with long offsets, lazy matching gains as much as four times the buckets.
+/// `bucket_bits` of High. In classes with long offsets, lazy matching gains as much as four times the buckets. High has a
+/// bucket for every two positions.
 const CLASSES: [(u32, u32, bool, u32); 6] = [
     (4 << 10, 9, false, 11),
-    (8 << 10, 10, false, 11),
-    (16 << 10, 10, false, 11),
-    (32 << 10, 11, false, 11),
-    (64 << 10, 11, true, 11),
-    (MAX_BLOCK_SIZE, 13, false, 14),
+    (8 << 10, 10, false, 12),
+    (16 << 10, 10, false, 13),
+    (32 << 10, 11, false, 14),
+    (64 << 10, 11, true, 15),
+    (MAX_BLOCK_SIZE, 13, false, 16),
 ];
 
 /// The parameters of the canonical parse for one page size and level.
@@ -52,8 +53,7 @@ pub struct Parse {
     tag_bits: u32,
     hash_bytes: u32,
     lazy: bool,
-    backward: bool,
-    sequential: bool,
+    level: Level,
 }
 
 impl Parse {
@@ -69,15 +69,18 @@ impl Parse {
             let expected = "give 4096 to 4194304 bytes";
             return Err(Error::invalid("block size", page_size.into(), expected));
         };
-        let high_level = level == Level::High;
+        let is_high = level == Level::High;
         Ok(Self {
             page_size,
-            bucket_bits: if high_level { high } else { fast },
+            bucket_bits: if is_high { high } else { fast },
             tag_bits: 16_u32.saturating_sub(class.trailing_zeros()),
-            hash_bytes: if class > HASHES_FOUR_BYTES { 5 } else { 4 },
-            lazy: high_level || fast_lazy,
-            backward: high_level,
-            sequential: level == Level::Sequential,
+            hash_bytes: if is_high || class <= HASHES_FOUR_BYTES {
+                4
+            } else {
+                5
+            },
+            lazy: fast_lazy,
+            level,
         })
     }
 
@@ -87,7 +90,7 @@ impl Parse {
         self.page_size
     }
 
-    /// Returns the base-2 logarithm of the number of buckets. A bucket has two entries.
+    /// Returns the base-2 logarithm of the number of buckets.
     #[must_use]
     pub const fn bucket_bits(&self) -> u32 {
         self.bucket_bits
@@ -105,22 +108,16 @@ impl Parse {
         self.hash_bytes
     }
 
-    /// Returns true if a match gives way to a longer one at the next position (lazy matching).
+    /// Returns true if a match of Fast gives way to a longer one at the next position (lazy matching).
     #[must_use]
     pub const fn lazy(&self) -> bool {
         self.lazy
     }
 
-    /// Returns true if a match is extended backward over the literals before it.
+    /// Returns the level, which selects the algorithm.
     #[must_use]
-    pub const fn backward(&self) -> bool {
-        self.backward
-    }
-
-    /// Returns true for the parse of [`Level::Sequential`], which has a hash table and rules of its own.
-    #[must_use]
-    pub const fn sequential(&self) -> bool {
-        self.sequential
+    pub const fn level(&self) -> Level {
+        self.level
     }
 
     /// Returns true if blocks are larger than a page can be; hash table entries then have 32 bits.

@@ -1,7 +1,7 @@
 //! The greedy or lazy parse over the candidates of the match finder: chooses matches and writes sequences.
 
 use super::LAZY_BELOW;
-use super::compare::{extended_back, match_length, word};
+use super::compare::{match_length, word};
 use super::match_finder::Candidates;
 use super::sequence_writer::SequenceWriter;
 
@@ -35,13 +35,7 @@ impl<'a> Parser<'a> {
     /// `candidates` belongs to the block of this parser. It covers every position from the end of the previous call (0
     /// before the first) to a window past `limit`, or to the last searchable position.
     #[inline(always)]
-    pub(super) unsafe fn parse(
-        &mut self,
-        candidates: &Candidates,
-        limit: usize,
-        is_lazy: bool,
-        backward: bool,
-    ) {
+    pub(super) unsafe fn parse(&mut self, candidates: &Candidates, limit: usize, is_lazy: bool) {
         while self.position < limit {
             // SAFETY: the position is at or after the end of the previous call, and below `limit`, so `candidates`
             // covers it by this function's contract.
@@ -66,12 +60,7 @@ impl<'a> Parser<'a> {
                 } else {
                     (p, q, length)
                 };
-                let start = if backward {
-                    extended_back(self.input, p, p - q, self.writer.anchor())
-                } else {
-                    p
-                };
-                self.position = self.writer.sequence(start, p - q, p + length);
+                self.position = self.writer.sequence(p, p - q, p + length);
             }
         }
     }

@@ -1,7 +1,10 @@
 //! The encoders and the decoder implemented directly from their definitions, one step at a time: the reference for the
 //! fast ones.
 
-use pagepress::lz4::{BlockError, LAZY_BELOW, Parse};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use pagepress::lz4::{BlockError, LAZY_BELOW, Level, Parse};
 
 const WINDOW: usize = 64;
 
@@ -72,7 +75,7 @@ fn candidates(input: &[u8], parse: &Parse) -> Vec<usize> {
             };
             found.push(offset);
         }
-        let mut largest = std::collections::BTreeMap::new();
+        let mut largest = BTreeMap::new();
         for p in window.filter(|&p| !run(input, p)) {
             let entry = (p ^ 63) << parse.tag_bits() | tag(input, p, parse);
             let slot = largest.entry(bucket(input, p, parse)).or_insert(entry);
@@ -93,8 +96,10 @@ fn match_length(input: &[u8], p: usize, offset: usize) -> usize {
 
 /// Returns the block of `input`.
 pub fn compress_block(input: &[u8], parse: &Parse) -> Vec<u8> {
-    if parse.sequential() {
-        return sequential_block(input, parse.page_size());
+    match parse.level() {
+        Level::Sequential => return sequential_block(input, parse.page_size()),
+        Level::High => return cheapest_block(input, parse),
+        _ => {}
     }
     let offsets = candidates(input, parse);
     let mut out = Vec::new();
@@ -112,13 +117,87 @@ pub fn compress_block(input: &[u8], parse: &Parse) -> Vec<u8> {
             }
         }
         let (offset, end) = (offsets[m], m + length);
-        while parse.backward() && m > anchor && m > offset && input[m - 1] == input[m - 1 - offset]
-        {
-            m -= 1;
-        }
         sequence(&mut out, &input[anchor..m], Some((offset, end - m)));
         p = end;
         anchor = end;
+    }
+    sequence(&mut out, &input[anchor..], None);
+    out
+}
+
+/// Returns the match of every position of a part of level High, as length and offset; (0, 0) for none.
+fn longest_matches(input: &[u8], part: Range<usize>, parse: &Parse) -> Vec<(usize, usize)> {
+    let n_searchable = input.len() - 11;
+    let mut same_hash: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    let mut found = vec![(0, 0); part.len()];
+    for p in part.start.saturating_sub(65_535)..part.end.min(n_searchable) {
+        let earlier = same_hash.entry(bucket(input, p, parse)).or_default();
+        if p >= part.start {
+            let reached = earlier.iter().rev().filter(|&&q| p - q <= 65_535);
+            for &q in reached.take(64) {
+                let same = (p..input.len() - 5).take_while(|&i| input[i] == input[i + q - p]);
+                let length = same.take(128).count();
+                if length >= 4 && length > found[p - part.start].0 {
+                    found[p - part.start] = (length, p - q);
+                }
+            }
+        }
+        earlier.push(p);
+    }
+    for i in (1..found.len()).rev() {
+        let (length, offset) = found[i];
+        let p = part.start + i - 1;
+        let longer = length >= 8 || length >= found[i - 1].0;
+        if (4..65_535).contains(&length) && longer && p >= offset && input[p] == input[p - offset] {
+            found[i - 1] = (length + 1, offset);
+        }
+    }
+    found
+}
+
+/// Returns the block of level High.
+fn cheapest_block(input: &[u8], parse: &Parse) -> Vec<u8> {
+    let mut out = Vec::new();
+    let (mut p, mut anchor) = (0, 0);
+    for start in (0..input.len()).step_by(65_536) {
+        if input.len() < 13 {
+            break;
+        }
+        let part = start..input.len().min(start + 65_536);
+        let mut chosen = longest_matches(input, part.clone(), parse);
+        let mut costs = vec![0; part.len() + 1];
+        for i in (0..part.len()).rev() {
+            let (length, offset) = chosen[i];
+            let cost_of = |length: usize| {
+                let mut extension = Vec::new();
+                self::length(&mut extension, length - 4);
+                3 + extension.len() + costs[part.len().min(i + length)]
+            };
+            let mut ways = vec![(1 + costs[i + 1], 0)];
+            if length >= 4 {
+                ways.push((cost_of(length), length));
+            }
+            if length > 18 {
+                ways.push((cost_of(18), 18));
+            }
+            // The first of the cheapest.
+            let (cost, length) = ways.into_iter().min_by_key(|way| way.0).unwrap_or_default();
+            costs[i] = cost;
+            chosen[i] = (length, offset);
+        }
+        while part.contains(&p) {
+            let (mut length, offset) = chosen[p - start];
+            if length == 0 {
+                p += 1;
+                continue;
+            }
+            if length != 18 {
+                length = match_length(input, p, offset);
+            }
+            sequence(&mut out, &input[anchor..p], Some((offset, length)));
+            p += length;
+            anchor = p;
+        }
     }
     sequence(&mut out, &input[anchor..], None);
     out
@@ -131,7 +210,7 @@ struct Table<'a> {
     n_bits: usize,
     /// Base of the positions; a lower position is replaced by it.
     base: usize,
-    positions: std::collections::BTreeMap<u64, usize>,
+    positions: BTreeMap<u64, usize>,
 }
 
 impl Table<'_> {

@@ -11,11 +11,14 @@ use super::random::Random;
 pub const INPUTS: u64 = 4;
 
 /// Kernels of the crate whose shaders are mutated.
-const KERNELS: [&str; 13] = [
+const KERNELS: [&str; 16] = [
     "lz4_tokens",
     "lz4_copy",
     "lz4_emit",
     "lz4_parse",
+    "lz4_chains",
+    "lz4_longest",
+    "lz4_cheapest",
     "lz4_place_tiles",
     "tensor_attention",
     "tensor_elementwise",

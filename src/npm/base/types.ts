@@ -1,5 +1,5 @@
 /** The method of searching for matches. `"auto"` is the fastest level of the engine: `"fast"` on a GPU, `"sequential"` on
- * the CPU, unless the compressor is `deterministic`. `"fast"` is a greedy parse; `"high"` is slower and compresses better;
+ * the CPU, unless the compressor is `deterministic`. `"fast"` is a greedy parse; `"high"` is slower and has the ratio of `lz4 -9`;
  * both produce the same bytes on every engine. `"sequential"` runs on CPUs only, where it is two to four times as fast as
  * `"fast"`. */
 export type Level = "auto" | "fast" | "high" | "sequential";

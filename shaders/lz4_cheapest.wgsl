@@ -1,0 +1,175 @@
+// Chooses the cheapest sequences of each page by dynamic programming, for level High of src/lz4/mod.rs.
+//
+// An invocation takes one page.
+//
+// pages      PAGE_SIZE bytes each, back to back; the last may be shorter
+// costs      scratch, one word per position: least number of bytes from there to the end of the page
+// matches    output of lz4_longest.wgsl; then the choice for each searchable position: length | offset << 16; for a literal
+//            the first position after it at which a match is chosen << 16, NEVER << 16 for none
+// sequences, sizes  as lz4_parse.wgsl writes them
+//
+// Preconditions: those of lz4_chains.wgsl.
+// Twin: src/lz4/cheapest.rs
+//
+// import: lib/lz4_length, lib/page_word
+
+override PAGE_SIZE: u32 = 4096;
+
+// Longest match without an extension byte.
+const SHORT: u32 = 18;
+// A match that goes on from the next position with more bytes than this is taken, whatever the longest match is.
+const GOES_ON: u32 = 8;
+
+struct Params {
+    n_bytes: u32,
+    n_pages: u32,
+    pad: vec2<u32>,
+}
+
+@group(0) @binding(0) var<storage, read> pages: array<u32>;
+@group(0) @binding(1) var<storage, read_write> costs: array<u32>;
+@group(0) @binding(2) var<storage, read_write> matches: array<u32>;
+@group(0) @binding(3) var<storage, read_write> sequences: array<vec2<u32>>;
+@group(0) @binding(4) var<storage, read_write> sizes: array<u32>;
+@group(0) @binding(5) var<uniform> params: Params;
+
+// Not below the end of a page less 12.
+const NEVER: u32 = 0xffff;
+const KIND_STORED: u32 = 1u << 30;
+const KIND_FILL: u32 = 2u << 30;
+
+fn byte_at(first_word: u32, p: u32) -> u32 {
+    return (pages[first_word + (p >> 2)] >> ((p & 3) * 8)) & 0xff;
+}
+
+// Returns true if a page of n bytes repeats its first eight bytes.
+fn is_fill(first_word: u32, n: u32) -> bool {
+    if (n & 7) != 0 {
+        return false;
+    }
+    for (var i = 2u; i < n / 4; i++) {
+        if pages[first_word + i] != pages[first_word + (i & 1)] {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The position after the current one.
+struct After {
+    cost: u32,
+    // Its match, with length 0 for none.
+    length: u32,
+    offset: u32,
+    // The first position from there on at which a match is chosen, or NEVER.
+    next: u32,
+}
+
+// Chooses between a literal and the match of p.
+fn choose_at(first_word: u32, first: u32, p: u32, after: ptr<function, After>) {
+    let own = matches[first + p];
+    var offset = (*after).offset;
+    let goes_on = (*after).length > 0 && offset <= p && byte_at(first_word, p) == byte_at(first_word, p - min(p, offset));
+    var length = select(0u, (*after).length + 1, goes_on);
+    if length <= GOES_ON && (own & 0xffff) >= max(length, 1u) {
+        length = own & 0xffff;
+        offset = own >> 16;
+    }
+    var cost = (*after).cost + 1;
+    var chosen = 0u;
+    if length > 0 {
+        let full = costs[first + p + length] + 3 + extension(length - 4);
+        if full < cost {
+            cost = full;
+            chosen = length;
+        }
+        if length > SHORT {
+            let short = costs[first + p + SHORT] + 3;
+            if short < cost {
+                cost = short;
+                chosen = SHORT;
+            }
+        }
+    }
+    costs[first + p] = cost;
+    matches[first + p] = chosen | (select(offset, (*after).next, chosen == 0) << 16);
+    *after = After(cost, length, offset, select(p, (*after).next, chosen == 0));
+}
+
+// Chooses at all searchable positions, from the last to the first. Several in each iteration: a software GPU runs at most
+// 65535 iterations.
+fn choose(first_word: u32, first: u32, n: u32) {
+    for (var p = n - 11; p < n; p++) {
+        costs[first + p] = n - p;
+    }
+    var after = After(11u, 0u, 0u, NEVER);
+    var left = n - 11;
+    while left >= 4 {
+        choose_at(first_word, first, left - 1, &after);
+        choose_at(first_word, first, left - 2, &after);
+        choose_at(first_word, first, left - 3, &after);
+        choose_at(first_word, first, left - 4, &after);
+        left -= 4u;
+    }
+    while left > 0 {
+        left--;
+        choose_at(first_word, first, left, &after);
+    }
+}
+
+// Returns the end of a match that agrees up to `end` and may go on, at most to `limit`.
+fn extended(first_word: u32, end: u32, offset: u32, limit: u32) -> u32 {
+    for (var p = end; p < limit; p += 4) {
+        let difference = word_at(first_word, p) ^ word_at(first_word, p - offset);
+        if difference != 0 {
+            return min(limit, p + (countTrailingZeros(difference) >> 3));
+        }
+    }
+    return limit;
+}
+
+// Writes the chosen sequences, and the size of the block.
+fn write_sequences_of(first_word: u32, first: u32, n: u32, index: u32) {
+    let list = index * (PAGE_SIZE / 4);
+    var n_sequences = 0u;
+    var bytes = 0u;
+    var anchor = 0u;
+    var p = 0u;
+    while p + 12 <= n {
+        let chosen = matches[first + p];
+        let length = chosen & 0xffff;
+        if length == 0 {
+            p = chosen >> 16;
+            continue;
+        }
+        var end = p + length;
+        if length != SHORT {
+            end = extended(first_word, end, chosen >> 16, n - 5);
+        }
+        n_sequences++;
+        sequences[list + n_sequences] = vec2(p | (chosen & 0xffff0000), bytes | (end << 16));
+        bytes += sequence_bytes(p - anchor, end - p);
+        p = end;
+        anchor = end;
+    }
+    let size = bytes + 1 + (n - anchor) + extension(n - anchor);
+    sequences[list] = vec2(n_sequences + 1, 0u);
+    sequences[list + n_sequences + 1] = vec2(0u, bytes);
+    sizes[index] = select(size, n | KIND_STORED, size >= n);
+}
+
+@compute @workgroup_size(32)
+fn lz4_cheapest(@builtin(global_invocation_id) invocation: vec3<u32>, @builtin(num_workgroups) n_workgroups: vec3<u32>) {
+    for (var index = invocation.x; index < params.n_pages; index += 32 * n_workgroups.x) {
+        let first_word = index * (PAGE_SIZE / 4);
+        let n = min(PAGE_SIZE, params.n_bytes - index * PAGE_SIZE);
+        if is_fill(first_word, n) {
+            sizes[index] = 8 | KIND_FILL;
+        } else if n < 13 {
+            sizes[index] = n | KIND_STORED;
+        } else {
+            choose(first_word, index * PAGE_SIZE, n);
+            write_sequences_of(first_word, index * PAGE_SIZE, n, index);
+        }
+    }
+}
