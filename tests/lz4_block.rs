@@ -132,13 +132,26 @@ fn sequential_blocks_of_more_than_64_kib() {
 
 #[test]
 fn every_small_period() {
-    let mut encoder = Encoder::new(&parse(4096, Level::Fast));
-    for period in 0..300 {
-        check(
-            &mut encoder,
-            &pages::periodic(4096, period),
-            &format!("period {period}"),
-        );
+    for level in [Level::Fast, Level::High] {
+        let mut encoder = Encoder::new(&parse(4096, level));
+        for period in 0..300 {
+            let what = format!("period {period}");
+            check(&mut encoder, &pages::periodic(4096, period), &what);
+        }
+    }
+}
+
+/// The candidates of a position agree for less than the length at which a comparison stops, so that all are compared.
+#[test]
+fn high_on_repeats_that_end_before_a_comparison_stops() {
+    let mut encoder = Encoder::new(&parse(1 << 20, Level::High));
+    for length in [8, 16, 64, 120, 127, 128, 129, 300] {
+        let mut input = Vec::new();
+        for i in 0..20_000_usize / length {
+            input.extend((0..length - 4).map(|k| (k % 251) as u8));
+            input.extend((i as u32 ^ 0x5555_5555).to_le_bytes());
+        }
+        check(&mut encoder, &input, &format!("repeats of {length}"));
     }
 }
 

@@ -140,6 +140,9 @@ fn longest_matches(input: &[u8], part: Range<usize>, parse: &Parse) -> Vec<(usiz
                 if length >= 4 && length > found[p - part.start].0 {
                     found[p - part.start] = (length, p - q);
                 }
+                if length == 128 {
+                    break;
+                }
             }
         }
         earlier.push(p);
