@@ -84,7 +84,7 @@ fn staged_words(page_size: u32, width: u32) -> u32 {
 fn width(page_size: u32) -> u32 {
     match page_size {
         0..=4096 => 32,
-        0..=16_384 => 64,
+        4097..=16_384 => 64,
         _ => 128,
     }
 }
