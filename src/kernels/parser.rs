@@ -113,6 +113,21 @@ mod tests {
         assert_eq!(large.most, 132 * 16);
     }
 
+    /// The parts of the table's memory outside of the search, as in `lz4_parse.wgsl`; an invocation has 64 slots at most.
+    #[test]
+    fn state_of_the_parse_fits_the_memory_of_the_table() {
+        for page_size in [4096, 8192, 16_384, 32_768, 65_536] {
+            let parser = Parser::new(page_size, None);
+            let value = |name| parser.overrides.iter().find(|o| o.0 == name).unwrap().1;
+            let (width, buckets) = (value("WIDTH"), 1 << value("BUCKET_BITS"));
+            let chunk = page_size.min(8 * buckets);
+            let matches = chunk / 32 + chunk / 16 + (chunk / 128).max(width);
+            let sections = 2 * (width + 1);
+            assert!(matches + sections + 4 <= buckets, "{page_size}");
+            assert!((64..=256).contains(&(chunk / width)), "{page_size}");
+        }
+    }
+
     #[test]
     fn unknown_devices_get_webgpu_limits() {
         for page_size in [4096, 8192, 16_384, 32_768, 65_536] {
