@@ -103,7 +103,7 @@ fn parse_chunk(page: Page, chunk_begin: u32, first_sequence: u32, before: Progre
     prepare_segment(page, segment);
     var chosen = Chosen(0u, 0u);
     progress.state = settle(page, segment, chunk_begin, before.state, &chosen, round);
-    let own = add_up(page, segment, chosen);
+    let own = add_up(segment, chosen);
     let placed = scan_lanes(n_chosen(chosen), own.end);
     let anchor = max(placed.y, before.anchor);
     var bytes = 0u;

@@ -3,7 +3,7 @@
 // import: lib/agree, lz4_parse/slots, lz4_parse/walk
 
 // Raises the start of every later segment that `exit` reaches to it.
-fn push_exit(page: Page, section: u32, chunk_begin: u32, exit: u32) {
+fn push_exit(section: u32, chunk_begin: u32, exit: u32) {
     let target_lane = min(((exit >> 1) - chunk_begin) / SEGMENT, WIDTH);
     for (var k = lane + 1; k <= target_lane; k++) {
         atomicMax(&sh_words[section + k], exit);
@@ -78,7 +78,7 @@ fn settle(page: Page, segment: Segment, chunk_begin: u32, carry: u32, chosen: pt
     var exit = walk(page, segment, start, chosen, false, Exit(0u, NONE));
     workgroupBarrier();
     loop {
-        push_exit(page, section, chunk_begin, exit.state);
+        push_exit(section, chunk_begin, exit.state);
         workgroupBarrier();
         let pushed = max(atomicLoad(&sh_words[section + lane]), 2 * segment.begin);
         var wish = select(WIDTH - lane, SETTLED, exit.long == NONE);

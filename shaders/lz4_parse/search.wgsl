@@ -44,7 +44,7 @@ struct Sought {
     fifths: vec2<u32>,
 }
 
-// What does not change in a lane.
+// Constants of a lane for all rounds of the search.
 struct Position {
     // Shift of its first position in a word, and of its second.
     shifts: vec2<u32>,

@@ -12,7 +12,7 @@ struct Sums {
 }
 
 // Sums up the matches of a segment.
-fn add_up(page: Page, segment: Segment, chosen: Chosen) -> Sums {
+fn add_up(segment: Segment, chosen: Chosen) -> Sums {
     var sums = Sums(0u, vec2(0u), 0u);
     var left = chosen;
     for (var k = 0u; k < SEGMENT / 4; k++) {

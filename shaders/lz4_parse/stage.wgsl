@@ -1,7 +1,7 @@
 // Part of lz4_parse: words of the page, from storage or from its copy in workgroup memory.
 //
-// The copy has rows of 32 words, 35 words apart: lanes at equal places of their segments, which are as long or half as long,
-// then use different banks. The three words between two rows repeat the first ones of the second, so that three words that
+// The copy has rows of 32 words, 35 words apart: lanes at equal places of their segments, which are as long as rows, then use
+// different banks. The three words between two rows repeat the first ones of the second, so that three words that
 // follow each other in the page do so in the copy. Behind the rows, each lane has a word that nothing reads.
 
 const ROW_BITS: u32 = 7;

@@ -52,7 +52,7 @@ fn agreeing(page: Page, p: u32, offset: u32) -> u32 {
     let d1 = here.y ^ funnel(there.y, there.z, s);
     let first = select(d0, d1, d0 == 0);
     let words = select(0u, 4u, d0 == 0);
-    // Of no bit at all, countTrailingZeros returns 32.
+    // countTrailingZeros(0) is 32, so eight equal bytes give 8.
     return words + (countTrailingZeros(first) >> 3);
 }
 

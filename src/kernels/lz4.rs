@@ -8,8 +8,8 @@ use crate::{Error, Result};
 /// Maximum number of pages of a job: the exclusive scan of block sizes has two levels of 1024.
 pub const MAX_PAGES_PER_JOB: u32 = 1 << 20;
 
-/// Maximum size of the packed buffer of a job that decompresses. PTX extends indexes with their sign, so those of words, and
-/// of what a kernel reads behind the last one, have 31 bits.
+/// Maximum size of the packed buffer of a job that decompresses: `lz4_copy` counts its words, and the few that it reads behind
+/// the last one, in 31 bits. Devices with smaller bindings refuse less.
 const MAX_PACKED_BYTES: u64 = (8 << 30) - 64;
 
 const PLACE_WGSL: &str = shader!("lz4_place.wgsl");

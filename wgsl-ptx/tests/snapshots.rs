@@ -44,6 +44,23 @@ fn the_committed_ptx_is_what_the_compiler_gives() {
     assert_eq!(n_committed, programs().len(), "a snapshot without program");
 }
 
+/// A constant summand of an index, by name or as a literal, is part of the address.
+#[test]
+fn constant_summands_of_indexes_cost_no_instruction() {
+    let wgsl = "const BASE: u32 = 300;
+        var<workgroup> sh_words: array<u32, 500>;
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(32) fn main(@builtin(local_invocation_index) i: u32) {
+            out[i] = sh_words[i + BASE] + sh_words[i + 301];
+        }";
+    let options = PtxOptions {
+        bounds: Bounds::Unchecked,
+        ..PtxOptions::new("main")
+    };
+    let ptx = compile_wgsl(wgsl, &options).unwrap().text;
+    assert!(ptx.contains("+1200]") && ptx.contains("+1204]"), "{ptx}");
+}
+
 #[test]
 fn every_program_assembles() {
     let Some(ptxas) = ptxas::ptxas() else {
