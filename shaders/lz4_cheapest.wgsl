@@ -6,9 +6,12 @@
 // costs      scratch, one word per position: least number of bytes from there to the end of the page
 // matches    output of lz4_longest.wgsl; then the choice for each searchable position: length | offset << 16; for a literal
 //            the first position after it at which a match is chosen << 16, NEVER << 16 for none
-// sequences, sizes  as lz4_parse.wgsl writes them
+// sizes      output of lz4_sort.wgsl; then as lz4_parse.wgsl writes them
+// sequences  as lz4_parse.wgsl writes them
 //
-// Preconditions: those of lz4_chains.wgsl.
+// The words of one position in 32 pages, those of a workgroup, follow each other in costs and matches.
+//
+// Preconditions: those of lz4_sort.wgsl.
 // Twin: src/lz4/cheapest.rs
 //
 // import: lib/lz4_length, lib/page_word
@@ -36,23 +39,9 @@ struct Params {
 // Not below the end of a page less 12.
 const NEVER: u32 = 0xffff;
 const KIND_STORED: u32 = 1u << 30;
-const KIND_FILL: u32 = 2u << 30;
 
 fn byte_at(first_word: u32, p: u32) -> u32 {
     return (pages[first_word + (p >> 2)] >> ((p & 3) * 8)) & 0xff;
-}
-
-// Returns true if a page of n bytes repeats its first eight bytes.
-fn is_fill(first_word: u32, n: u32) -> bool {
-    if (n & 7) != 0 {
-        return false;
-    }
-    for (var i = 2u; i < n / 4; i++) {
-        if pages[first_word + i] != pages[first_word + (i & 1)] {
-            return false;
-        }
-    }
-    return true;
 }
 
 // The position after the current one.
@@ -65,11 +54,11 @@ struct After {
     next: u32,
 }
 
-// Chooses between a literal and the match of p.
-fn choose_at(first_word: u32, first: u32, p: u32, after: ptr<function, After>) {
-    let own = matches[first + p];
+// Chooses between a literal and the match of p, whose byte is `byte` and whose own match is `own`. Words of the page's positions
+// are 32 apart, from `first` on.
+fn choose_at(first_word: u32, first: u32, p: u32, byte: u32, own: u32, after: ptr<function, After>) {
     var offset = (*after).offset;
-    let goes_on = (*after).length > 0 && offset <= p && byte_at(first_word, p) == byte_at(first_word, p - min(p, offset));
+    let goes_on = (*after).length > 0 && offset <= p && byte == byte_at(first_word, p - min(p, offset));
     var length = select(0u, (*after).length + 1, goes_on);
     if length <= GOES_ON && (own & 0xffff) >= max(length, 1u) {
         length = own & 0xffff;
@@ -78,42 +67,45 @@ fn choose_at(first_word: u32, first: u32, p: u32, after: ptr<function, After>) {
     var cost = (*after).cost + 1;
     var chosen = 0u;
     if length > 0 {
-        let full = costs[first + p + length] + 3 + extension(length - 4);
+        let full = costs[first + 32 * (p + length)] + 3 + extension(length - 4);
         if full < cost {
             cost = full;
             chosen = length;
         }
         if length > SHORT {
-            let short = costs[first + p + SHORT] + 3;
+            let short = costs[first + 32 * (p + SHORT)] + 3;
             if short < cost {
                 cost = short;
                 chosen = SHORT;
             }
         }
     }
-    costs[first + p] = cost;
-    matches[first + p] = chosen | (select(offset, (*after).next, chosen == 0) << 16);
+    costs[first + 32 * p] = cost;
+    matches[first + 32 * p] = chosen | (select(offset, (*after).next, chosen == 0) << 16);
     *after = After(cost, length, offset, select(p, (*after).next, chosen == 0));
 }
 
-// Chooses at all searchable positions, from the last to the first. Several in each iteration: a software GPU runs at most
-// 65535 iterations.
+// Chooses at all searchable positions, from the last to the first. Four in each iteration: a software GPU runs at most 65535
+// iterations.
 fn choose(first_word: u32, first: u32, n: u32) {
     for (var p = n - 11; p < n; p++) {
-        costs[first + p] = n - p;
+        costs[first + 32 * p] = n - p;
     }
     var after = After(11u, 0u, 0u, NEVER);
     var left = n - 11;
-    while left >= 4 {
-        choose_at(first_word, first, left - 1, &after);
-        choose_at(first_word, first, left - 2, &after);
-        choose_at(first_word, first, left - 3, &after);
-        choose_at(first_word, first, left - 4, &after);
-        left -= 4u;
+    while (left & 3) != 0 {
+        left--;
+        choose_at(first_word, first, left, byte_at(first_word, left), matches[first + 32 * left], &after);
     }
     while left > 0 {
-        left--;
-        choose_at(first_word, first, left, &after);
+        left -= 4u;
+        let bytes = pages[first_word + (left >> 2)];
+        let at = first + 32 * left;
+        let own = vec4(matches[at], matches[at + 32], matches[at + 64], matches[at + 96]);
+        choose_at(first_word, first, left + 3, bytes >> 24, own.w, &after);
+        choose_at(first_word, first, left + 2, (bytes >> 16) & 0xff, own.z, &after);
+        choose_at(first_word, first, left + 1, (bytes >> 8) & 0xff, own.y, &after);
+        choose_at(first_word, first, left, bytes & 0xff, own.x, &after);
     }
 }
 
@@ -136,7 +128,7 @@ fn write_sequences_of(first_word: u32, first: u32, n: u32, index: u32) {
     var anchor = 0u;
     var p = 0u;
     while p + 12 <= n {
-        let chosen = matches[first + p];
+        let chosen = matches[first + 32 * p];
         let length = chosen & 0xffff;
         if length == 0 {
             p = chosen >> 16;
@@ -162,14 +154,13 @@ fn write_sequences_of(first_word: u32, first: u32, n: u32, index: u32) {
 fn lz4_cheapest(@builtin(global_invocation_id) invocation: vec3<u32>, @builtin(num_workgroups) n_workgroups: vec3<u32>) {
     for (var index = invocation.x; index < params.n_pages; index += 32 * n_workgroups.x) {
         let first_word = index * (PAGE_SIZE / 4);
+        let first = (index / 32) * (32 * PAGE_SIZE) + index % 32;
         let n = min(PAGE_SIZE, params.n_bytes - index * PAGE_SIZE);
-        if is_fill(first_word, n) {
-            sizes[index] = 8 | KIND_FILL;
-        } else if n < 13 {
+        if n < 13 && sizes[index] == 0 {
             sizes[index] = n | KIND_STORED;
-        } else {
-            choose(first_word, index * PAGE_SIZE, n);
-            write_sequences_of(first_word, index * PAGE_SIZE, n, index);
+        } else if sizes[index] == 0 {
+            choose(first_word, first, n);
+            write_sequences_of(first_word, first, n, index);
         }
     }
 }

@@ -1,21 +1,24 @@
 // Finds the longest match of each position among its candidates, for level High of src/lz4/mod.rs.
 //
-// A workgroup is 128 lanes and takes pieces of 128 positions `workgroup_id.x`, `+ num_workgroups.x`, ...; a lane takes one
-// position.
+// A workgroup is 128 lanes and takes pieces of 128 slots `workgroup_id.x`, `+ num_workgroups.x`, ...; a lane takes the
+// position of one slot.
 //
-// pages    PAGE_SIZE bytes each, back to back; the last may be shorter
-// links    output of lz4_chains.wgsl
-// matches  one word per position, written where the position is searchable: length | offset << 16; 0 for none
+// pages                PAGE_SIZE bytes each, back to back; the last may be shorter
+// order, sizes         output of lz4_sort.wgsl
+// matches              one word per position, written where the position is searchable: length | offset << 16; 0 for none.
+//                      The words of one position in 32 pages follow each other.
 //
-// Preconditions: those of lz4_chains.wgsl.
+// Preconditions: those of lz4_sort.wgsl.
 // Twin: src/lz4/sorted.rs
 //
 // import: lib/page_word
 
 override PAGE_SIZE: u32 = 4096;
+override BUCKET_BITS: u32 = 11;
 
-// Candidates that are tried, and the length at which a comparison stops.
 const CANDIDATES: u32 = 64;
+const SLOTS: u32 = CANDIDATES + 128;
+// Length at which a comparison stops.
 const LONGEST: u32 = 128;
 
 struct Params {
@@ -26,45 +29,146 @@ struct Params {
 }
 
 @group(0) @binding(0) var<storage, read> pages: array<u32>;
-@group(0) @binding(1) var<storage, read> links: array<u32>;
-@group(0) @binding(2) var<storage, read_write> matches: array<u32>;
-@group(0) @binding(3) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> order: array<u32>;
+@group(0) @binding(2) var<storage, read> sizes: array<u32>;
+@group(0) @binding(3) var<storage, read_write> matches: array<u32>;
+@group(0) @binding(4) var<uniform> params: Params;
 
-// Returns the length of the common prefix of the bytes at p and at q, at most `cap`.
+// The slots of the workgroup's positions, and the CANDIDATES slots before them: the position, its four bytes, and the four after
+// them.
+var<workgroup> sh_slots: array<u32, SLOTS>;
+var<workgroup> sh_words: array<u32, SLOTS>;
+var<workgroup> sh_nexts: array<u32, SLOTS>;
+// One bit for each slot, set for the first slot of a bucket.
+var<workgroup> sh_begins: array<atomic<u32>, SLOTS / 32>;
+
+// Stages a slot of `order` as slot `to`.
+fn stage(first_word: u32, slot: u32, to: u32) {
+    let p = order[slot];
+    let i = first_word + (p >> 2);
+    let shift = (p & 3) * 8;
+    let middle = pages[i + 1];
+    sh_slots[to] = p;
+    sh_words[to] = funnel(pages[i], middle, shift);
+    sh_nexts[to] = funnel(middle, pages[i + 2], shift);
+}
+
+// Marks a slot, which follows another one of its page, if it is the first of its bucket.
+fn mark_begin(slot: u32) {
+    let differing = (sh_words[slot] * 2654435761u) ^ (sh_words[slot - 1] * 2654435761u);
+    if (differing >> (32 - BUCKET_BITS)) != 0 {
+        atomicOr(&sh_begins[slot / 32], 1u << (slot % 32));
+    }
+}
+
+// Returns the number of slots of the same bucket before this one, at most CANDIDATES.
+fn count_candidates(slot: u32) -> u32 {
+    var i = slot / 32;
+    var bits = atomicLoad(&sh_begins[i]) & (0xffffffffu >> (31 - slot % 32));
+    while bits == 0 && i > 0 {
+        i--;
+        bits = atomicLoad(&sh_begins[i]);
+    }
+    if bits == 0 {
+        return CANDIDATES;
+    }
+    return min(CANDIDATES, slot - (32 * i + 31 - countLeadingZeros(bits)));
+}
+
+// Returns the length of the common prefix of the bytes at p and at q, of which eight are equal, at most `cap`. Reads up to eight
+// bytes more.
 fn common_length(first_word: u32, p: u32, q: u32, cap: u32) -> u32 {
-    for (var k = 0u; k < LONGEST; k += 4) {
-        let difference = word_at(first_word, p + k) ^ word_at(first_word, q + k);
-        if difference != 0 || k >= cap {
+    var i = first_word + (p >> 2) + 2;
+    var j = first_word + (q >> 2) + 2;
+    let p_shift = (p & 3) * 8;
+    let q_shift = (q & 3) * 8;
+    var a = pages[i];
+    var b = pages[j];
+    for (var k = 8u; k < cap; k += 8) {
+        let a_middle = pages[i + 1];
+        let b_middle = pages[j + 1];
+        let difference = funnel(a, a_middle, p_shift) ^ funnel(b, b_middle, q_shift);
+        a = pages[i + 2];
+        b = pages[j + 2];
+        let next = funnel(a_middle, a, p_shift) ^ funnel(b_middle, b, q_shift);
+        if difference != 0 {
             return min(cap, k + (countTrailingZeros(difference) >> 3));
         }
+        if next != 0 {
+            return min(cap, k + 4 + (countTrailingZeros(next) >> 3));
+        }
+        i += 2u;
+        j += 2u;
     }
     return cap;
 }
 
-// Returns the longest match at p, the nearest of equals.
-fn longest_match(page: u32, p: u32, n: u32) -> u32 {
-    let first_word = page * (PAGE_SIZE / 4);
-    let first = page * PAGE_SIZE;
-    let cap = min(LONGEST, n - 5 - p);
-    var q = p;
-    var length = 3u;
-    var offset = 0u;
-    for (var k = 0u; k < CANDIDATES; k++) {
-        let link = links[first + q];
-        if link == 0 || length == cap {
-            break;
-        }
-        q -= link;
-        // A longer match agrees in the four bytes that end after the best length.
-        if word_at(first_word, p + length - 3) == word_at(first_word, q + length - 3) {
+// The longest match so far, and its slot.
+struct Match {
+    length: u32,
+    slot: u32,
+}
+
+// Tries those candidates of the position p that agree in eight bytes: those of the bits, which count from the slot before `end`
+// backwards.
+fn try_eights(first_word: u32, bits: u32, end: u32, p: u32, cap: u32, best: ptr<function, Match>) {
+    var eights = bits;
+    // A longer match agrees in the four bytes that end after the best length.
+    var last = max((*best).length, 7u) - 3;
+    var expected = word_at(first_word, p + last);
+    while eights != 0 {
+        let at = end - 1 - countTrailingZeros(eights);
+        let q = sh_slots[at];
+        eights &= eights - 1;
+        if word_at(first_word, q + last) == expected {
             let found = common_length(first_word, p, q, cap);
-            if found > length {
-                length = found;
-                offset = p - q;
+            if found > (*best).length {
+                *best = Match(found, at);
+                if found == cap {
+                    return;
+                }
+                last = found - 3;
+                expected = word_at(first_word, p + last);
             }
         }
     }
-    return select(length | (offset << 16), 0u, offset == 0);
+}
+
+// Tries the candidates in the n slots before `end`, at most 32, of the position p in slot `own`.
+fn try_candidates(first_word: u32, own: u32, end: u32, n: u32, p: u32, cap: u32, best: ptr<function, Match>) {
+    let word = sh_words[own];
+    let next = sh_nexts[own];
+    // With this bit, candidates agree in less than eight bytes.
+    let guard = select(0u, 0x1000000u, cap < 8);
+    var eights = 0u;
+    // Length - 4 and distance of the best candidate: (length - 4) << 6 | 63 - k.
+    var key = 0u;
+    for (var k = 0u; k < n; k++) {
+        let at = end - 1 - k;
+        let agreeing = countTrailingZeros((sh_nexts[at] ^ next) | guard);
+        if sh_words[at] == word {
+            key = max(key, ((agreeing & 0x38) << 3) | (63 - k));
+            eights |= select(0u, 1u << k, agreeing == 32);
+        }
+    }
+    if eights != 0 {
+        try_eights(first_word, eights, end, p, cap, best);
+    } else if key != 0 && 4 + (key >> 6) > (*best).length {
+        *best = Match(4 + (key >> 6), end - 64 + (key & 63));
+    }
+}
+
+// Returns the longest match of the position in slot `own`, the nearest of equals.
+fn longest_match(first_word: u32, own: u32, n: u32) -> u32 {
+    let p = sh_slots[own];
+    let n_candidates = count_candidates(own);
+    let cap = min(LONGEST, n - 5 - p);
+    var best = Match(3u, own);
+    for (var k = 0u; k < n_candidates && best.length != cap; k += 32) {
+        try_candidates(first_word, own, own - k, min(32u, n_candidates - k), p, cap, &best);
+    }
+    let offset = p - sh_slots[best.slot];
+    return select(best.length | (offset << 16), 0u, offset == 0);
 }
 
 @compute @workgroup_size(128)
@@ -75,10 +179,35 @@ fn lz4_longest(
 ) {
     for (var piece = workgroup.x; piece < params.n_pieces; piece += n_workgroups.x) {
         let page = piece / (PAGE_SIZE / 128);
-        let p = (piece % (PAGE_SIZE / 128)) * 128 + lane;
+        let first_word = page * (PAGE_SIZE / 4);
+        let i = (piece % (PAGE_SIZE / 128)) * 128 + lane;
         let n = min(PAGE_SIZE, params.n_bytes - page * PAGE_SIZE);
-        if p + 12 <= n && n >= 13 {
-            matches[page * PAGE_SIZE + p] = longest_match(page, p, n);
+        let is_searchable = i + 12 <= n && n >= 13 && sizes[page] == 0;
+        if lane < SLOTS / 32 {
+            atomicStore(&sh_begins[lane], 0u);
         }
+        if is_searchable {
+            stage(first_word, 4 * first_word + i, CANDIDATES + lane);
+            if lane < CANDIDATES && i >= CANDIDATES {
+                stage(first_word, 4 * first_word + i - CANDIDATES, lane);
+            }
+        }
+        workgroupBarrier();
+        if is_searchable {
+            if i == 0 {
+                atomicOr(&sh_begins[CANDIDATES / 32], 1u);
+            } else {
+                mark_begin(CANDIDATES + lane);
+            }
+            if lane > 0 && lane < CANDIDATES && i >= CANDIDATES {
+                mark_begin(lane);
+            }
+        }
+        workgroupBarrier();
+        if is_searchable {
+            let column = (page / 32) * (32 * PAGE_SIZE) + page % 32;
+            matches[column + 32 * sh_slots[CANDIDATES + lane]] = longest_match(first_word, CANDIDATES + lane, n);
+        }
+        workgroupBarrier();
     }
 }

@@ -18,7 +18,7 @@ const PLACE_WGSL: &str = shader!("lz4_place.wgsl");
 pub const KERNELS: [&KernelInfo; 10] = [
     &BEGIN,
     &PARSE,
-    &CHAINS,
+    &SORT,
     &LONGEST,
     &CHEAPEST,
     &PLACE_TILES,
@@ -30,8 +30,22 @@ pub const KERNELS: [&KernelInfo; 10] = [
 
 static BEGIN: KernelInfo = kernel("lz4_begin", PLACE_WGSL, &[R, W, W, U]);
 static PARSE: KernelInfo = kernel("lz4_parse", shader!("lz4_parse.wgsl"), &[R, W, W, W, W, U]);
-static CHAINS: KernelInfo = kernel("lz4_chains", shader!("lz4_chains.wgsl"), &[R, W, U]);
-static LONGEST: KernelInfo = kernel("lz4_longest", shader!("lz4_longest.wgsl"), &[R, R, W, U]);
+static SORT: KernelInfo = {
+    let wgsl = shader!("lz4_sort.wgsl");
+    // SAFETY: `lz4_sort` processes pages below `n_pages`, and reads words of searchable positions, which twelve bytes of the page
+    // follow. It counts the positions of each bucket before it places them, so each has a slot of its own among as many slots
+    // as the page has searchable positions. Loops count positions, buckets or lanes. It clears the workgroup memory that it
+    // reads before it has written it: buckets for each share, lanes at the start, and after each round those it has set.
+    unsafe { KernelInfo::trusted("lz4_sort", wgsl, &[R, W, W, U], true) }
+};
+static LONGEST: KernelInfo = {
+    let wgsl = shader!("lz4_longest.wgsl");
+    // SAFETY: `lz4_longest` follows the slots that `lz4_sort` wrote in the same submission for each searchable position of a page
+    // with a size of 0, and stages the 64 slots before them. The first slot of a page begins a bucket, so candidates are slots of it. A
+    // comparison reads less than 16 bytes after the page. It writes the match of a position, of which there is one for each
+    // slot, in the columns of 32 pages. Loops count candidates or bytes.
+    unsafe { KernelInfo::trusted("lz4_longest", wgsl, &[R, R, R, W, U], true) }
+};
 static CHEAPEST: KernelInfo = kernel(
     "lz4_cheapest",
     shader!("lz4_cheapest.wgsl"),
@@ -65,11 +79,10 @@ const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Acce
     // - `lz4_parse` processes pages below `n_pages`, reads words of the page below `n` and at most 32 bytes after them, and
     //   compares candidates' offsets with the position before it reads there. Scratch is indexed by workgroup (the grid is
     //   as many as there is scratch for) and by positions below PAGE_SIZE; every loop advances in the page.
-    // - `lz4_chains`, `lz4_longest` and `lz4_cheapest` process positions of pages below `n_pages`, for each of which `links`,
-    //   `costs` and `matches` have a word. A link leads to an earlier position of its page, and is 0 or was written by
-    //   `lz4_chains` in the same submission for every searchable position; a match of `lz4_longest` ends in its page, as does
-    //   one that goes on from the next position. A page has at most a match for every four bytes. Loops count positions,
-    //   candidates or bytes of a page; a chosen match has at least four bytes.
+    // - `lz4_cheapest` processes pages below `n_pages`, for each position of which `costs` and `matches` have a word. A match
+    //   that `lz4_longest` wrote in the same submission ends in its page, as does one that goes on from the next position. A page
+    //   has at most a match for every four bytes. Loops count positions or bytes of a page; a chosen match has at least four
+    //   bytes.
     // - `lz4_place_tiles`, `lz4_place_sums` compare pages with `n_pages` and tiles with `n_tiles`.
     // - `lz4_emit` follows `sequences`, `sizes`, `places` and `tile_sums`, which the launches before it wrote in the same
     //   submission: blocks are no longer than their pages, so they end inside `packed`, which is as long as all pages.
@@ -82,7 +95,7 @@ const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Acce
     unsafe { KernelInfo::trusted(name, wgsl, bindings, false) }
 }
 
-/// Buckets of one share of `lz4_chains`, positions of one piece of `lz4_longest`, and pages of one workgroup of
+/// buckets of one share of `lz4_sort`, positions of one piece of `lz4_longest`, and pages of one workgroup of
 /// `lz4_cheapest`, as in their sources.
 const TABLE: u32 = 2048;
 const PIECE: u64 = 128;
@@ -196,8 +209,8 @@ fn parse_launches(
     (vec![(Slot::Candidates, candidates)], vec![parse])
 }
 
-/// Returns the search of level High: links between positions of equal hash, the longest match of each position, and the
-/// cheapest sequences. The costs take the place of the links.
+/// Returns the search of level High: positions in the order of their hashes, the longest match of each, and the cheapest
+/// sequences. The costs take the place of the order.
 fn cheapest_launches(n_bytes: u64, n_pages: u32, page_size: u32) -> Result<Search> {
     let bucket_bits = Parse::new(page_size, Level::High)?.bucket_bits();
     let n_pieces = n_bytes.div_ceil(PIECE) as u32;
@@ -211,24 +224,27 @@ fn cheapest_launches(n_bytes: u64, n_pages: u32, page_size: u32) -> Result<Searc
             Arg::Params(vec![n_bytes as u32, n_pages, n_pieces, 0]),
         ),
     };
-    let mut chains = launch(&CHAINS, n_shares, &[Slot::Pages, Slot::Candidates]);
-    chains.overrides.push(("BUCKET_BITS", bucket_bits));
-    let slots = [Slot::Pages, Slot::Candidates, Slot::Matches];
-    let longest = launch(&LONGEST, n_pieces, &slots);
+    let sorted = [Slot::Pages, Slot::Order, Slot::Sizes];
+    let mut sort = launch(&SORT, n_shares, &sorted);
+    sort.overrides.push(("BUCKET_BITS", bucket_bits));
+    let mut longest = launch(
+        &LONGEST,
+        n_pieces,
+        &[&sorted[..], &[Slot::Matches]].concat(),
+    );
+    longest.overrides.push(("BUCKET_BITS", bucket_bits));
     let slots = [
         Slot::Pages,
-        Slot::Candidates,
+        Slot::Order,
         Slot::Matches,
         Slot::Sequences,
         Slot::Sizes,
     ];
     let cheapest = launch(&CHEAPEST, n_pages.div_ceil(WIDTH), &slots);
-    let a_word_each = 4 * u64::from(n_pages) * u64::from(page_size);
-    let scratch = vec![
-        (Slot::Candidates, a_word_each),
-        (Slot::Matches, a_word_each),
-    ];
-    Ok((scratch, vec![chains, longest, cheapest]))
+    // The words of 32 pages, of which the last may not exist, follow each other in columns.
+    let in_columns = 4 * u64::from(n_pages.next_multiple_of(WIDTH)) * u64::from(page_size);
+    let scratch = vec![(Slot::Order, in_columns), (Slot::Matches, in_columns)];
+    Ok((scratch, vec![sort, longest, cheapest]))
 }
 
 /// Returns the launches that decompress `Packed` and `Table` into `Pages` (`n_bytes`), and write one word per page to

@@ -111,9 +111,10 @@ pub enum Slot {
     Table,
     /// One word per page: 0, or the code of a [`crate::lz4::BlockError`].
     Status,
-    /// Scratch of `lz4_parse`, per workgroup: a 16-bit offset for every position of a page. At level High: a word for every
-    /// position, a link, later a cost.
+    /// Scratch of `lz4_parse`, per workgroup: a 16-bit offset for every position of a page.
     Candidates,
+    /// Scratch at level High: a word for every position, in the order of their hashes; later their costs.
+    Order,
     /// Scratch at level High: a word for every position, its match.
     Matches,
     /// Scratch: the sequences of each page, two words each; sized for one sequence every four bytes.
