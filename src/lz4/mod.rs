@@ -80,6 +80,7 @@ mod encode;
 mod fast_path;
 pub mod formats;
 pub mod frame;
+mod identical;
 mod instructions;
 mod lanes;
 mod level;
