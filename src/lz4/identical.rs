@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::batch::PackedPages;
+use super::batch::{PackedPages, checked_bytes};
 use super::{BlockError, PageKind};
 use crate::{Error, Result};
 
@@ -23,7 +23,7 @@ impl PackedPages {
         if *self == Self::default() {
             return Ok(0);
         }
-        let n_bytes = self.checked_n_bytes()?;
+        let n_bytes = checked_bytes(self.n_bytes, self.page_size, self.table.len())?;
         let n_pages = self.table.len();
         let mut contents: HashSet<Content<'_>> = HashSet::new();
         let requested = (n_pages * size_of::<Content<'_>>()) as u64;

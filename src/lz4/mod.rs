@@ -116,6 +116,7 @@ mod sorted;
 #[cfg(not(target_arch = "wasm32"))]
 mod testing;
 mod trail;
+mod train;
 mod wild_copy;
 
 pub(crate) use batch::check_page_size;
@@ -145,6 +146,7 @@ pub use parse::Parse;
 pub(crate) use parse::is_page_size;
 pub(crate) use parse::{LAST_LITERALS, MIN_MATCH, TOKEN_MAX};
 pub use parse::{MAX_BLOCK_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE};
+pub use train::train_dictionary;
 
 /// True where code size matters more than a specialised copy of the code for each case.
 const IS_SMALL: bool = cfg!(target_arch = "wasm32");
