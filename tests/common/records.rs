@@ -136,11 +136,12 @@ fn syslog(random: &mut Random, out: &mut String) {
 fn order(random: &mut Random, out: &mut String) {
     let (id, token) = (random.next() >> 34, random.next());
     let (first, last) = (pick(random, FIRST_NAMES), pick(random, LAST_NAMES));
+    let start = random.next() as u32;
     let mut number = |bound| random.below(bound);
     put!(
         out,
         "{{\"id\":{id},\"uuid\":\"{:08x}-{:04x}-4{:03x}-{:016x}\",",
-        number(1 << 32),
+        start,
         number(1 << 16),
         number(1 << 12),
         token
