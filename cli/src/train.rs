@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
+use pagepress::Error;
 use pagepress::lz4::{MAX_PAGE_SIZE, train_dictionary};
 
 use crate::failure::Failure;
@@ -17,7 +18,7 @@ Example: small files, compressed with what they share
   lz4 -D records.dict new.json
   lz4 -d -D records.dict new.json.lz4
 
-A hundred times the bytes of the dictionary are enough. The dictionary has parts of the samples: it is as secret as they are.";
+Samples of a hundred times the dictionary's bytes are enough. The dictionary has parts of the samples: it is as secret as they are.";
 
 /// Most bytes that are read: one more than the trainer takes.
 const MOST_BYTES: u64 = (1 << 32) + 1;
@@ -55,17 +56,16 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         room -= content.len() as u64;
         files.push(content);
     }
-    let sample = arguments.sample.unwrap_or(MAX_PAGE_SIZE) as usize;
-    let samples: Vec<&[u8]> = files.iter().flat_map(|file| file.chunks(sample)).collect();
     let name = match arguments.inputs.as_slice() {
         [input] => input.display().to_string(),
         inputs => format!("{} files", inputs.len()),
     };
-    let dictionary = train_dictionary(&samples, arguments.size as usize);
-    let dictionary = dictionary.map_err(|source| Failure::Codec {
+    let fail = |source| Failure::Codec {
         input: name.clone(),
         source,
-    })?;
+    };
+    let samples = cut(&files, arguments.sample.unwrap_or(MAX_PAGE_SIZE)).map_err(fail)?;
+    let dictionary = train_dictionary(&samples, arguments.size as usize).map_err(fail)?;
     let output_name = output.name.clone();
     let written = output.write_all(dictionary.as_bytes());
     written.map_err(|source| Failure::Write {
@@ -96,6 +96,18 @@ fn create_output(arguments: &TrainArguments) -> Result<Output, Failure> {
         return Err(Failure::TerminalOutput);
     }
     Output::stdout(SparseMode::Never)
+}
+
+/// Returns samples of at most `n_bytes`.
+fn cut(files: &[Vec<u8>], n_bytes: u32) -> Result<Vec<&[u8]>, Error> {
+    let parts = |file: &Vec<u8>| file.len().div_ceil(n_bytes as usize);
+    let n_samples: usize = files.iter().map(parts).sum();
+    let requested = n_samples as u64 * size_of::<&[u8]>() as u64;
+    let mut samples = Vec::new();
+    let reserved = samples.try_reserve_exact(n_samples);
+    reserved.map_err(|_| Error::OutOfMemory { requested })?;
+    samples.extend(files.iter().flat_map(|file| file.chunks(n_bytes as usize)));
+    Ok(samples)
 }
 
 /// Returns the content of a file, of which at most `room` bytes are read.

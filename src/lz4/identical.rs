@@ -26,7 +26,7 @@ impl PackedPages {
         let n_bytes = checked_bytes(self.n_bytes, self.page_size, self.table.len())?;
         let n_pages = self.table.len();
         let mut contents: HashSet<Content<'_>> = HashSet::new();
-        let requested = (n_pages * size_of::<Content<'_>>()) as u64;
+        let requested = n_pages as u64 * size_of::<Content<'_>>() as u64;
         let reserved = contents.try_reserve(n_pages);
         reserved.map_err(|_| Error::OutOfMemory { requested })?;
         for (page, entry) in self.table.iter().enumerate() {
