@@ -6,7 +6,8 @@ mod common;
 
 use common::naive;
 use common::pages::GENERATORS;
-use pagepress::lz4::{Encoder, Level, Parse, decompress_block};
+use common::records::records;
+use pagepress::lz4::{Encoder, Level, Parse, decompress_block, train_dictionary};
 use wasm_bindgen_test::wasm_bindgen_test;
 
 #[wasm_bindgen_test]
@@ -29,4 +30,13 @@ fn blocks_equal_those_of_the_naive_encoder() {
             }
         }
     }
+}
+
+#[wasm_bindgen_test]
+fn a_dictionary_is_that_of_native_code() {
+    let samples = records(2, 500, 3);
+    let samples: Vec<&[u8]> = samples.iter().map(Vec::as_slice).collect();
+    let dictionary = train_dictionary(&samples, 20_000).expect("trains");
+    // As in `tests/lz4_train.rs`.
+    assert_eq!(dictionary.id(), 1_820_355_411);
 }

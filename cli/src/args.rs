@@ -7,6 +7,7 @@ use crate::engine::EngineArguments;
 use crate::level::LevelRequest;
 use crate::output::SparseMode;
 use crate::range::{ContentRange, InputFormat};
+use crate::train::{TRAIN_HELP, TrainArguments};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use pagepress::lz4::{MAX_BLOCK_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE};
@@ -48,7 +49,7 @@ impl Arguments {
                 &arguments.files
             }
             Command::Decompress(arguments) => &arguments.files,
-            Command::Devices | Command::Bench(_) => return Ok(()),
+            Command::Devices | Command::Bench(_) | Command::Train(_) => return Ok(()),
             #[cfg(feature = "cuda")]
             Command::Ptx(_) => return Ok(()),
         };
@@ -75,6 +76,9 @@ pub enum Command {
     /// Compress files in pages on one engine, verify the result, and time it
     #[command(after_help = EXIT_CODES)]
     Bench(BenchArguments),
+    /// Train a dictionary on samples of small files or pages, which `lz4 -D` takes
+    #[command(after_help = TRAIN_HELP)]
+    Train(TrainArguments),
     /// Print a kernel of a WGSL file as PTX, for NVIDIA GPUs.
     #[cfg(feature = "cuda")]
     #[command(after_help = EXIT_CODES)]

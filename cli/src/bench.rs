@@ -96,7 +96,7 @@ fn bench_file(codec: &mut Codec, arguments: &BenchArguments, path: &Path) -> Res
         input: name.clone(),
         source,
     };
-    let (ratio, engine) = verify(codec, arguments, &bytes, &name)?;
+    let verified = verify(codec, arguments, &bytes, &name)?;
     let (level, frame) = (arguments.level(codec), arguments.frame(codec));
     let mut run = end_to_end::Run {
         codec,
@@ -114,10 +114,12 @@ fn bench_file(codec: &mut Codec, arguments: &BenchArguments, path: &Path) -> Res
         "page_size": arguments.page_size,
         "block_size": frame.block_size,
         "content_checksum": frame.content_checksum,
-        "engine": engine,
+        "engine": verified.engine,
         "adapter": codec.choice().adapter,
         "level": format!("{level:?}").to_lowercase(),
-        "ratio": rounded(ratio),
+        "ratio": rounded(verified.ratio),
+        "n_pages": verified.n_pages,
+        "n_identical_pages": verified.n_identical_pages,
         "resident_bytes": resident.n_bytes,
         "runs": arguments.runs,
         "verified": true,
@@ -156,14 +158,22 @@ fn bench_file(codec: &mut Codec, arguments: &BenchArguments, path: &Path) -> Res
     output.commit(None)
 }
 
-/// Returns ratio and engine, after comparing pages and frame of the engine under test with those of the CPU and decompressing
-/// them.
+/// Pages of the engine under test, after they were verified.
+struct Verified {
+    engine: &'static str,
+    ratio: f64,
+    n_pages: usize,
+    /// Pages that are equal to an earlier one.
+    n_identical_pages: usize,
+}
+
+/// Compares pages and frame of the engine under test with those of the CPU, and decompresses them.
 fn verify(
     codec: &mut Codec,
     arguments: &BenchArguments,
     bytes: &[u8],
     name: &str,
-) -> Result<(f64, &'static str), Failure> {
+) -> Result<Verified, Failure> {
     let fail = |source| Failure::Codec {
         input: name.to_owned(),
         source,
@@ -184,7 +194,12 @@ fn verify(
             engine: report.engine,
         });
     }
-    Ok((pages.ratio(), report.engine))
+    Ok(Verified {
+        engine: report.engine,
+        ratio: pages.ratio(),
+        n_pages: pages.table.len(),
+        n_identical_pages: pages.n_identical_pages().map_err(fail)?,
+    })
 }
 
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
@@ -238,7 +253,7 @@ fn table(line: &Value, rows: &[(&str, &str, Speeds)]) -> String {
         other => other.to_string(),
     };
     let mut lines = format!(
-        "{}: page {}, block {}{}, {} {} {}, ratio {}, verified\n{:<32}{:>10}{:>12}  GB/s, median of {}\n",
+        "{}: page {}, block {}{}, {} {} {}, ratio {}, {} of {} pages equal to an earlier one, verified\n{:<32}{:>10}{:>12}  GB/s, median of {}\n",
         text("file"),
         text("page_size"),
         text("block_size"),
@@ -250,6 +265,8 @@ fn table(line: &Value, rows: &[(&str, &str, Speeds)]) -> String {
         text("adapter"),
         text("level"),
         text("ratio"),
+        text("n_identical_pages"),
+        text("n_pages"),
         "",
         "compress",
         "decompress",

@@ -121,7 +121,7 @@ fn convert(
     let mut output = match output {
         Some(output) => {
             let private = input.metadata.is_some();
-            Output::create(output, path, files.force, private, holes)?
+            Output::create(output, &[path], files.force, private, holes)?
         }
         None => Output::stdout(holes)?,
     };

@@ -34,6 +34,8 @@ mod signals;
 mod speeds;
 #[cfg(not(target_arch = "wasm32"))]
 mod startup;
+#[cfg(not(target_arch = "wasm32"))]
+mod train;
 
 #[cfg(not(target_arch = "wasm32"))]
 fn main() -> std::process::ExitCode {
@@ -48,6 +50,9 @@ fn main() -> std::process::ExitCode {
         Command::Decompress(arguments) => convert::decompress_files(&arguments),
         Command::Devices => devices::print().map_err(|failure| failure.report()).is_ok(),
         Command::Bench(arguments) => bench::run(&arguments),
+        Command::Train(arguments) => train::run(&arguments)
+            .map_err(|failure| failure.report())
+            .is_ok(),
         #[cfg(feature = "cuda")]
         Command::Ptx(arguments) => ptx::print(&arguments)
             .map_err(|failure| failure.report())

@@ -325,7 +325,8 @@ fn quiet_prints_nothing_and_otherwise_a_line_names_both_files() {
 #[test]
 fn bench_prints_a_line_of_json_for_each_file() {
     let folder = Folder::new();
-    folder.write("a", &pages::text(300_000, 1));
+    let once = pages::text(10 * 16_384, 1);
+    folder.write("a", &[&once[..], &once[16_384..], b"end"].concat());
     folder.write("empty", b"");
     let arguments = [
         "bench",
@@ -353,6 +354,10 @@ fn bench_prints_a_line_of_json_for_each_file() {
     assert_eq!(line["level"], "fast");
     assert_eq!(line["verified"], true);
     assert!(line["ratio"].as_f64().is_some_and(|ratio| ratio > 1.5));
+    for (line, n_pages, n_identical) in [(line, 20, 9), (&lines[1], 0, 0)] {
+        let counts = (&line["n_pages"], &line["n_identical_pages"]);
+        assert_eq!(counts, (&n_pages.into(), &n_identical.into()));
+    }
     for form in ["end_to_end", "into", "frame", "frame_into"] {
         for direction in ["compress", "decompress"] {
             let speed = &line[format!("{form}_{direction}_gbps")];
@@ -376,6 +381,12 @@ fn bench_prints_a_line_of_json_for_each_file() {
     assert_eq!(
         (&line["block_size"], &line["content_checksum"]),
         (&65_536.into(), &false.into())
+    );
+    let table = folder.run(&["bench", "a", "--backend", "cpu", "--runs", "1"]);
+    let text = table.succeeds().text();
+    assert!(
+        text.contains("36 of 77 pages equal to an earlier one"),
+        "{text}"
     );
     let run = folder.run(&["bench", "a", "missing", "--json"]).fails(1);
     assert_eq!(run.text().lines().count(), 1, "the other file is benched");

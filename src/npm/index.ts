@@ -10,5 +10,6 @@ export type {
   Lz4CompressionStreamOptions, Lz4DecompressionStreamOptions, Lz4StreamOptions, StreamInput,
 } from "./api/stream-options.js";
 export { compressSync, decompressSync, init } from "./api/sync.js";
+export { countIdenticalPages } from "./format/identical-pages.js";
 export { PagepressError, type PagepressErrorCode } from "./base/errors.js";
 export * from "./base/types.js";

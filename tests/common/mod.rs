@@ -19,5 +19,6 @@ pub mod limit;
 pub mod lz4_command;
 pub mod naive;
 pub mod pages;
+pub mod records;
 #[cfg(cuda_engine)]
 pub mod slow;

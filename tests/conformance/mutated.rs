@@ -148,6 +148,7 @@ impl Pool {
             table,
             page_size: self.page_size,
             n_bytes: (n * page_size - tail) as u64,
+            dictionary_id: 0,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Batches: a lost device, configuration, choice of the engine.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use pagepress::batch::{BackendRequest, Codec, CodecOptions};
@@ -75,6 +76,8 @@ fn configurations_are_checked_and_algorithms_differ() {
     );
     assert!(high.compression_ratio() > 1.0);
     assert!(high.throughput_bytes_per_sec(bytes.len()) > 0.0);
+    let n_different = pages.iter().collect::<HashSet<_>>().len();
+    assert_eq!(high.n_identical_pages(), Ok(pages.len() - n_different));
     let mut wrong = high.pages.clone();
     wrong.page_size = 8192;
     assert_eq!(

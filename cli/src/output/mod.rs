@@ -60,11 +60,11 @@ impl Output {
         })
     }
 
-    /// Prepares to write `path`. An existing file is an error without `force`; the input file always is. With
+    /// Prepares to write `path`. An existing file is an error without `force`; an input file always is. With
     /// `private`, other users cannot read the file until it gets the permissions of its input.
     pub fn create(
         path: &Path,
-        input: &Path,
+        inputs: &[&Path],
         force: bool,
         private: bool,
         holes: SparseMode,
@@ -89,7 +89,9 @@ impl Output {
             Ok(_) => {
                 // Replaces the target of a symbolic link, not the link.
                 let path = path.canonicalize().map_err(fail)?;
-                if input.canonicalize().is_ok_and(|input| input == path) {
+                let is_output =
+                    |input: &&Path| input.canonicalize().is_ok_and(|input| input == path);
+                if inputs.iter().any(is_output) {
                     return Err(Failure::SameFile { output: name });
                 }
                 if !force {

@@ -12,3 +12,5 @@ pub mod command;
 pub mod lz4_command;
 #[path = "../../../tests/common/pages.rs"]
 pub mod pages;
+#[path = "../../../tests/common/records.rs"]
+pub mod records;

@@ -39,6 +39,14 @@ impl BatchResult {
         self.pages.ratio()
     }
 
+    /// Returns the number of pages that are equal to an earlier page of the batch; see [`PackedPages::n_identical_pages`].
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]; others only if [`pages`](Self::pages) was changed.
+    pub fn n_identical_pages(&self) -> Result<usize> {
+        self.pages.n_identical_pages()
+    }
+
     /// Returns true if the kernels take more than five times as long as the device's copies, overlapped or not (the "PCIe 5x
     /// rule"). A fast kernel never satisfies it; the choice of a backend rests on measurement instead. Returns false if a
     /// time was not measured.

@@ -1,5 +1,5 @@
 // Tests the package on the CPU, without a GPU or with backend `"cpu"`.
-import { compressSync, createCompressor, PagepressError, timingOf } from "/dist/index.js";
+import { compressSync, countIdenticalPages, createCompressor, PagepressError, timingOf } from "/dist/index.js";
 import { check, rejects, same } from "./check.js";
 import { kinds, mixed } from "./data.js";
 
@@ -64,6 +64,22 @@ async function takesViews() {
   await cpu.dispose();
 }
 
+/** Pages of all kinds, some of them twice; the last is shorter and has the fill of another. */
+async function countsIdenticalPages() {
+  const cpu = await createCompressor({ backend: "cpu" });
+  for (const pageSize of [4096, 65_536]) {
+    const [text, noise, fill] = [kinds.text(pageSize), kinds.random(pageSize), new Uint8Array(pageSize).fill(7)];
+    const pages = [text, noise, fill, text, noise, noise, fill, kinds.memory(pageSize), fill.subarray(0, 800)];
+    const content = new Uint8Array(await new Blob(pages).arrayBuffer());
+    for (const level of ["fast", "high", "sequential"]) {
+      const count = countIdenticalPages(await cpu.compressPages(content, { pageSize, level }));
+      check(count === 4, `${count} identical pages of ${pageSize} bytes at ${level}`);
+    }
+  }
+  check(countIdenticalPages(await cpu.compressPages(new Uint8Array(0))) === 0, "no pages");
+  await cpu.dispose();
+}
+
 /** Large outputs of concurrent calls are assembled in shared memory, one after the other. */
 async function returnsSeparateArrays() {
   const cpus = await Promise.all([0, 1].map(() => createCompressor({ backend: "cpu", workers: 0 })));
@@ -86,6 +102,7 @@ async function returnsSeparateArrays() {
 export const cases = [
   ["errors have codes", reportsErrors],
   ["accepts views and keeps its level", takesViews],
+  ["counts identical pages", countsIdenticalPages],
   ["returns separate arrays to concurrent callers", returnsSeparateArrays],
 ];
 
