@@ -91,7 +91,7 @@ fn pages_copied_to_workgroup_memory_give_the_same_blocks() {
 fn sizes_that_no_job_has_are_refused() {
     let refused = |page_size, n_bytes| {
         let compress = compress_job(n_bytes, page_size, Level::Fast, None);
-        for outcome in [compress, decompress_job(n_bytes, page_size, 100)] {
+        for outcome in [compress, decompress_job(n_bytes, page_size, 100, 0)] {
             let error = outcome.expect_err("no job has these sizes");
             assert!(matches!(error, Error::InvalidArgument { .. }), "{error}");
         }
@@ -103,6 +103,7 @@ fn sizes_that_no_job_has_are_refused() {
         refused(4096, n_bytes);
     }
     for packed_bytes in [0, 1 << 34, u64::MAX] {
-        decompress_job(40_960, 4096, packed_bytes).expect_err("the kernel counts words in 32 bits");
+        decompress_job(40_960, 4096, packed_bytes, 0)
+            .expect_err("the kernel counts words in 32 bits");
     }
 }

@@ -1,5 +1,6 @@
 //! LZ4 compression and decompression of pages as [`Job`]s.
 
+use super::dictionary;
 use super::parser::Parser;
 use super::{Access, Arg, ComputeUnits, Job, KernelInfo, Launch, MAX_GRID, Slot};
 use crate::lz4::{Level, Parse, check_page_size};
@@ -15,7 +16,7 @@ const MAX_PACKED_BYTES: u64 = (8 << 30) - 64;
 const PLACE_WGSL: &str = shader!("lz4_place.wgsl");
 
 /// All kernels of the codec, in the order in which they process a page.
-pub const KERNELS: [&KernelInfo; 10] = [
+pub const KERNELS: [&KernelInfo; 11] = [
     &BEGIN,
     &PARSE,
     &CHAINS,
@@ -26,6 +27,7 @@ pub const KERNELS: [&KernelInfo; 10] = [
     &EMIT,
     &TOKENS,
     &COPY,
+    &COPY_DICTIONARY,
 ];
 
 static BEGIN: KernelInfo = kernel("lz4_begin", PLACE_WGSL, &[R, W, W, U]);
@@ -49,11 +51,17 @@ static TOKENS: KernelInfo = {
     // SAFETY: `lz4_tokens` trusts neither table nor blocks: it compares every entry of the table with `n_packed_words`, and
     // every read with the end of the block, but for the words that it loads before that comparison: they begin at the end
     // of the block at most. A window holds words below `n_packed_words`. Each sequence but the last has at least four bytes
-    // of its page, so a page has at most PAGE_SIZE / 4 entries. A step of a loop consumes input. It writes the workgroup
-    // memory that it reads: all staged entries at first, words of a window before the window includes them.
+    // of its page, and the first one five without a dictionary, so a page has at most PAGE_SIZE / 4 entries, or one more with a
+    // dictionary: ENTRIES has room for them. A step of a loop consumes input. It writes the workgroup memory that it reads: all
+    // staged entries at first, words of a window before the window includes them.
     unsafe { KernelInfo::trusted("lz4_tokens", wgsl, &[R, R, W, W, U], true) }
 };
 static COPY: KernelInfo = kernel("lz4_copy", shader!("lz4_copy.wgsl"), &[R, R, R, W, W, U]);
+static COPY_DICTIONARY: KernelInfo = kernel(
+    "lz4_copy_dictionary",
+    shader!("lz4_copy_dictionary.wgsl"),
+    &[R, R, R, W, W, U, R],
+);
 
 const R: Access = Access::Read;
 const W: Access = Access::ReadWrite;
@@ -78,6 +86,9 @@ const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Acce
     //   the end of the page, so a lane finds an entry for each byte before it. Words behind that end, and those of other
     //   pages, load neither literals nor matches. In every iteration, the first lane of a row that waits has sources before
     //   it, so its loop ends.
+    // - `lz4_copy_dictionary` does the same. `lz4_tokens` compared offsets with the bytes of the dictionary and of the page
+    //   before the match, so sources lie in one of them; the words that hold them begin at most three bytes before, in the word
+    //   of 0 before the dictionary, or in its last words.
     // Workgroup memory is cleared for all of them.
     unsafe { KernelInfo::trusted(name, wgsl, bindings, false) }
 }
@@ -235,24 +246,41 @@ fn cheapest_launches(n_bytes: u64, n_pages: u32, page_size: u32) -> Result<Searc
 /// `Status`. A page that fails is filled with zeros and does not affect others. `Sequences` is scratch.
 ///
 /// `packed_bytes` is the size of the packed buffer, above 0 and at most 8 GiB less 64 bytes; the kernel rejects table entries that
-/// exceed it. `n_bytes` and `page_size` are as for [`compress_job`].
+/// exceed it. `n_bytes`, `page_size` and `dictionary_bytes` are as for [`compress_job`].
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for other page sizes and numbers of bytes.
-pub fn decompress_job(n_bytes: u64, page_size: u32, packed_bytes: u64) -> Result<Job> {
+pub fn decompress_job(
+    n_bytes: u64,
+    page_size: u32,
+    packed_bytes: u64,
+    dictionary_bytes: u32,
+) -> Result<Job> {
     let n_pages = count_pages(n_bytes, page_size)?;
+    let dictionary = dictionary::buffer_bytes(dictionary_bytes)?;
     if !(1..=MAX_PACKED_BYTES).contains(&packed_bytes) {
         let expected = "give 1 to 8589934528 bytes";
         return Err(Error::invalid("packed bytes", packed_bytes, expected));
     }
     let packed_words = packed_bytes.div_ceil(4) as u32;
-    let params = || Arg::Params(vec![n_bytes as u32, n_pages, packed_words, 0]);
+    let params = || {
+        Arg::Params(vec![
+            n_bytes as u32,
+            n_pages,
+            packed_words,
+            dictionary_bytes,
+        ])
+    };
     let tokens = {
         let pages = pages_per_workgroup(n_pages);
         let slots = [Slot::Packed, Slot::Table, Slot::Sequences, Slot::Status];
+        let mut overrides = vec![("PAGE_SIZE", page_size), ("PAGES", pages)];
+        if dictionary.is_some() {
+            overrides.push(("DICTIONARY", 1));
+        }
         Launch {
             kernel: &TOKENS,
-            overrides: vec![("PAGE_SIZE", page_size), ("PAGES", pages)],
+            overrides,
             grid: [n_pages.div_ceil(pages), 1, 1],
             args: with_params(&slots, params()),
         }
@@ -266,24 +294,30 @@ pub fn decompress_job(n_bytes: u64, page_size: u32, packed_bytes: u64) -> Result
             Slot::Pages,
             Slot::Status,
         ];
-        Launch {
+        let mut launch = Launch {
             kernel: &COPY,
             overrides: vec![("PAGE_SIZE", page_size), ("LANES", lanes)],
             grid: [n_pages.div_ceil(32 / lanes).min(MAX_GRID), 1, 1],
             args: with_params(&slots, params()),
+        };
+        if dictionary.is_some() {
+            launch.kernel = &COPY_DICTIONARY;
+            launch.args.push(Arg::Buffer(Slot::Dictionary));
         }
+        launch
     };
+    // A match from the dictionary may begin a page, which then has an entry more; entries are stored eight at a time.
+    let entries = page_size / 4 + if dictionary.is_some() { 8 } else { 0 };
+    let mut buffers = vec![
+        (Slot::Packed, 4 * u64::from(packed_words)),
+        (Slot::Table, 8 * u64::from(n_pages)),
+        (Slot::Sequences, 8 * u64::from(n_pages) * u64::from(entries)),
+        (Slot::Pages, n_bytes.next_multiple_of(4)),
+        (Slot::Status, 4 * u64::from(n_pages)),
+    ];
+    buffers.extend(dictionary.map(|n_bytes| (Slot::Dictionary, n_bytes)));
     Ok(Job {
-        buffers: vec![
-            (Slot::Packed, 4 * u64::from(packed_words)),
-            (Slot::Table, 8 * u64::from(n_pages)),
-            (
-                Slot::Sequences,
-                u64::from(n_pages) * u64::from(page_size) * 2,
-            ),
-            (Slot::Pages, n_bytes.next_multiple_of(4)),
-            (Slot::Status, 4 * u64::from(n_pages)),
-        ],
+        buffers,
         launches: vec![tokens, copy],
     })
 }
@@ -349,16 +383,16 @@ mod tests {
 
     #[test]
     fn words_of_packed_have_indexes_of_31_bits() {
-        assert!(decompress_job(4096, 4096, MAX_PACKED_BYTES).is_ok());
+        assert!(decompress_job(4096, 4096, MAX_PACKED_BYTES, 0).is_ok());
         for packed_bytes in [0, MAX_PACKED_BYTES + 1, 16 << 30, u64::MAX] {
-            assert!(decompress_job(4096, 4096, packed_bytes).is_err());
+            assert!(decompress_job(4096, 4096, packed_bytes, 0).is_err());
         }
     }
 
     #[test]
     fn every_page_is_in_a_workgroup_of_each_launch() {
         for n_pages in [1, 7, 8, 9, 0x7fff, 0x8001, 0x10000, MAX_PAGES_PER_JOB] {
-            let job = decompress_job(u64::from(n_pages) * 4096 - 5, 4096, 1 << 30);
+            let job = decompress_job(u64::from(n_pages) * 4096 - 5, 4096, 1 << 30, 0);
             let job = job.expect("sizes of a job");
             let tokens = &job.launches[0];
             let pages = tokens.overrides[1].1;

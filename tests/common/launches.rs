@@ -40,7 +40,9 @@ pub fn launches() -> BTreeMap<String, Launch> {
             .map(|n_pages| n_pages * u64::from(page_size) - 5)
             .into_iter()
             .filter(|&n_bytes| n_bytes <= u32::MAX.into())
-            .map(|n_bytes| decompress_job(n_bytes, page_size, n_bytes / 2))
+            .flat_map(|n_bytes| {
+                [0, 65_536].map(|size| decompress_job(n_bytes, page_size, n_bytes / 2, size))
+            })
             .collect::<Vec<_>>();
         for level in [Level::Fast, Level::High] {
             let of = |compute_units| compress_job(n_bytes, page_size, level, compute_units);

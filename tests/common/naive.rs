@@ -323,7 +323,17 @@ fn length(out: &mut Vec<u8>, length: usize) {
 
 /// Decodes byte by byte, with the checks in the order of the contract.
 pub fn decompress_block(block: &[u8], page_length: usize) -> Result<Vec<u8>, BlockError> {
-    let mut out = Vec::new();
+    decompress_block_after(&[], block, page_length)
+}
+
+/// As [`decompress_block`], with a dictionary before the page.
+pub fn decompress_block_after(
+    dictionary: &[u8],
+    block: &[u8],
+    page_length: usize,
+) -> Result<Vec<u8>, BlockError> {
+    let mut out = dictionary.to_vec();
+    let end = dictionary.len() + page_length;
     let mut ip = 0;
     let next = |ip: &mut usize| {
         *ip += 1;
@@ -348,15 +358,14 @@ pub fn decompress_block(block: &[u8], page_length: usize) -> Result<Vec<u8>, Blo
         if n_literals > block.len() - ip {
             return Err(BlockError::Truncated);
         }
-        if n_literals > page_length - out.len() {
+        if n_literals > end - out.len() {
             return Err(BlockError::OutputOverrun);
         }
         out.extend_from_slice(&block[ip..ip + n_literals]);
         ip += n_literals;
         if ip == block.len() {
-            let full = out.len() == page_length;
-            return if full {
-                Ok(out)
+            return if out.len() == end {
+                Ok(out.split_off(dictionary.len()))
             } else {
                 Err(BlockError::OutputUnderrun)
             };
@@ -372,7 +381,7 @@ pub fn decompress_block(block: &[u8], page_length: usize) -> Result<Vec<u8>, Blo
             return Err(BlockError::OffsetTooFar);
         }
         let length = 4 + long(token & 15, &mut ip)?;
-        if length > page_length - out.len() {
+        if length > end - out.len() {
             return Err(BlockError::OutputOverrun);
         }
         for _ in 0..length {

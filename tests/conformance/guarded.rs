@@ -2,7 +2,7 @@
 
 use pagepress::gpu::runtime::block_on;
 use pagepress::gpu::{Backend, Buffer, GpuDevice, KernelArg, KernelSource, Waitable};
-use pagepress::internals::lz4::decompress_job;
+use pagepress::internals::lz4::{decompress_job, dictionary_words};
 use pagepress::kernels::{Arg, Launch, Slot};
 use pagepress::lz4::{BlockError, PackedPages};
 
@@ -19,15 +19,23 @@ struct Guarded {
     bytes: Vec<u8>,
 }
 
-/// Decompresses pages with canaries around every buffer. `variant` selects the number of pages that a workgroup reads, which
-/// a job selects by its number of pages.
+/// Decompresses pages with canaries around every buffer, and with a dictionary unless it is empty. `variant` selects the number of
+/// pages that a workgroup reads, which a job selects by its number of pages.
 pub fn decompress(
     device: &GpuDevice,
     pages: &PackedPages,
+    dictionary: &[u8],
     variant: usize,
 ) -> (Vec<u8>, Vec<Option<BlockError>>) {
-    let mut job = decompress_job(pages.n_bytes, pages.page_size, pages.packed.len() as u64)
-        .expect("sizes of a job");
+    let packed_bytes = pages.packed.len() as u64;
+    let dictionary_bytes = dictionary.len() as u32;
+    let mut job = decompress_job(
+        pages.n_bytes,
+        pages.page_size,
+        packed_bytes,
+        dictionary_bytes,
+    )
+    .expect("sizes of a job");
     for launch in &mut job.launches {
         spread(launch, pages.table.len() as u32, [8, 16, 32][variant % 3]);
     }
@@ -38,6 +46,11 @@ pub fn decompress(
         match slot {
             Slot::Packed => region.copy_from_slice(&pages.packed),
             Slot::Table => region.copy_from_slice(&table),
+            Slot::Dictionary => {
+                let words = dictionary_words(dictionary).unwrap();
+                region = words.into_iter().flat_map(u32::to_le_bytes).collect();
+                assert_eq!(region.len() as u64, n_bytes);
+            }
             _ => {}
         }
         let bytes = [&guard[..], &region, &guard].concat();
@@ -68,7 +81,7 @@ pub fn decompress(
             Slot::Pages => content = region[..pages.n_bytes as usize].to_vec(),
             Slot::Status => errors = region.chunks_exact(4).map(status).collect(),
             Slot::Sequences => {}
-            _ => assert!(now == *bytes, "blocks or table were written"),
+            _ => assert!(now == *bytes, "blocks, table or dictionary were written"),
         }
     }
     (content, errors)

@@ -170,7 +170,7 @@ pub async fn decompress_resident_async(
         for range in jobs {
             let bytes = range.start * page..part.n_bytes.min(range.end * page);
             let n_bytes = bytes.end - bytes.start;
-            let job = decompress_job(n_bytes, compressed.page_size, part.packed_bytes)?;
+            let job = decompress_job(n_bytes, compressed.page_size, part.packed_bytes, 0)?;
             let given = [
                 (Slot::Packed, &part.packed, 0..part.packed.n_bytes()),
                 (Slot::Table, &part.table, 8 * range.start..8 * range.end),

@@ -161,7 +161,7 @@ impl Pipeline {
         let page_size = pages.page_size as usize;
         let n_bytes = (range.end * page_size).min(pages.n_bytes as usize) - range.start * page_size;
         // A binding is never empty. Without blocks all entries are invalid, so the kernel reads none of its bytes.
-        let job = decompress_job(n_bytes as u64, pages.page_size, blocks.n_bytes().max(4))?;
+        let job = decompress_job(n_bytes as u64, pages.page_size, blocks.n_bytes().max(4), 0)?;
         let start = (range.start * page_size) as u64;
         let given = target.given(start..start + n_bytes as u64);
         let buffers = JobBuffers::allocate(&self.device, &job, given.as_slice())?;

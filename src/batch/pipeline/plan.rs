@@ -77,6 +77,7 @@ pub(crate) fn decompress(
             n * u64::from(page_size),
             page_size,
             n * worst_block_bytes(page_size),
+            0,
         )
     };
     let most = batch_pages
@@ -92,7 +93,7 @@ pub(crate) fn decompress_resident(
     page_size: u32,
     capabilities: &Capabilities,
 ) -> impl Iterator<Item = Range<u64>> + use<> {
-    let job = |n: u64| decompress_job(n * u64::from(page_size), page_size, 4);
+    let job = |n: u64| decompress_job(n * u64::from(page_size), page_size, 4, 0);
     let most = n_pages.min(MAX_JOB_BYTES / u64::from(page_size));
     let step = match most_pages(most, capabilities, job) {
         all if all == n_pages => all,

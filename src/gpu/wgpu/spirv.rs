@@ -249,6 +249,7 @@ mod tests {
                     | "lz4_emit"
                     | "lz4_tokens"
                     | "lz4_copy"
+                    | "lz4_copy_dictionary"
             );
             assert_eq!(has_funnel, kernel.wgsl.contains("fn funnel("));
             assert!(!has_int64(&translate(&source, false).unwrap()));
