@@ -2,13 +2,12 @@
 //
 // Positions of the page are positive, those of the dictionary negative: its last byte is at -1.
 //
-// dictionary  a word for each bucket of its index: the lower half of the product of the bucket's latest position, without the
-//             lowest two bits | the position << 16, or 0 for none; a word of 0; then the bytes of the dictionary, with 0 before them
-//             up to a whole word; two words of 0
+// dictionary  the index of level Fast, see src/lz4/dictionary.rs: a word for each bucket; a word of 0; then the bytes of the
+//             dictionary, behind 0 to 3 bytes of 0 so that the last one ends a word; two words of 0
 
 @group(0) @binding(6) var<storage, read> dictionary: array<u32>;
 
-const INDEX_BITS: u32 = 14;
+const INDEX_BITS: u32 = 15;
 
 // Returns word i of the dictionary, -1 for the last one. There is one more before the first, and there are two from 0 on.
 fn dictionary_word(i: i32) -> u32 {

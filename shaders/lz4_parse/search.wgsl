@@ -82,9 +82,10 @@ fn search_round(page: Page, own: Position, state: ptr<function, Search>, is_edge
     }
     var run = vec2(words.x == previous, words.y == words.x);
     var inserted = !run;
+    var searchable = vec2(true);
     if is_edge {
         let last = page.n - 12;
-        let searchable = vec2(p <= last, p < last);
+        searchable = vec2(p <= last, p < last);
         run &= searchable & vec2(p > 0, true);
         inserted = searchable & !run;
     }
@@ -134,7 +135,7 @@ fn search_round(page: Page, own: Position, state: ptr<function, Search>, is_edge
         offsets = select(vec2(0u), found.offsets, found.agree);
         offsets = select(offsets, newer.offsets, newer.agree);
     }
-    offsets = select(offsets, vec2(1u), run);
+    offsets = candidates_of(page, sought, select(offsets, vec2(1u), run), searchable);
     candidates[(*state).at] = offsets.x + offsets.y * 65536;
     if offsets.x != 0 {
         (*state).bits += (*state).weight;

@@ -5,9 +5,9 @@ use crate::{Error, Result, memory};
 /// Maximum bytes of a dictionary: a match reaches back 65,535 bytes at most.
 const MAX_BYTES: u32 = 65_536;
 /// Bits of the number of a bucket of the index.
-const INDEX_BITS: u32 = 14;
-/// Bytes of a word that the index hashes.
-const HASHED: usize = 4;
+const INDEX_BITS: u32 = 15;
+/// Bytes from a position of the index on.
+const INDEXED: usize = 8;
 /// Words of 0 before the bytes and behind them, which kernels may read and do not use.
 const WORDS_BEFORE: usize = 1;
 const WORDS_BEHIND: usize = 2;
@@ -36,11 +36,10 @@ pub fn dictionary_words(bytes: &[u8]) -> Result<Vec<u32>> {
     let n_words = buffer_words(bytes.len());
     let mut words = memory::with_room(n_words)?;
     words.resize(1 << INDEX_BITS, 0);
-    for (q, word) in bytes.windows(HASHED).enumerate() {
-        let product = word_of(word).wrapping_mul(2_654_435_761);
-        // The bucket and the tag have 30 bits of the product, which are those of four words at most.
-        let (bucket, tag) = (product >> (32 - INDEX_BITS), (product >> 2) & 0xffff);
-        words[bucket as usize] = (q as u32) << 16 | tag;
+    for (q, eight) in bytes.windows(INDEXED).enumerate() {
+        let product = product_of(eight);
+        let key = product << 14 & 0x7fff_0000 | 1 << 31;
+        words[(product >> (32 - INDEX_BITS)) as usize] = key | q as u32;
     }
     words.extend([0; WORDS_BEFORE]);
     let (first, rest) = bytes.split_at(bytes.len() % 4);
@@ -50,6 +49,13 @@ pub fn dictionary_words(bytes: &[u8]) -> Result<Vec<u32>> {
     words.extend(rest.chunks_exact(4).map(word_of));
     words.extend([0; WORDS_BEHIND]);
     Ok(words)
+}
+
+fn product_of(bytes: &[u8]) -> u32 {
+    let fifth = u32::from(bytes[4]).wrapping_mul(2_246_822_519);
+    word_of(&bytes[..4])
+        .wrapping_mul(2_654_435_761)
+        .wrapping_add(fifth)
 }
 
 /// Returns the little-endian word of up to four bytes.
@@ -75,9 +81,9 @@ mod tests {
             assert!(laid[..end].ends_with(&bytes), "{n_bytes}");
             let around = [&laid[..end - bytes.len()], &laid[end..]].concat();
             assert!(around.len() >= 12 && around.iter().all(|&byte| byte == 0));
-            let bucket = |q: usize| word_of(&bytes[q..q + 4]).wrapping_mul(2_654_435_761) >> 18;
-            for q in 0..(bytes.len() + 1).saturating_sub(4) {
-                let latest = (index[bucket(q) as usize] >> 16) as usize;
+            let bucket = |q: usize| product_of(&bytes[q..]) >> (32 - INDEX_BITS);
+            for q in 0..(bytes.len() + 1).saturating_sub(INDEXED) {
+                let latest = (index[bucket(q) as usize] & 0xffff) as usize;
                 assert!(
                     latest >= q && bucket(latest) == bucket(q),
                     "{q} of {n_bytes}"

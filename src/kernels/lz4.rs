@@ -16,9 +16,10 @@ const MAX_PACKED_BYTES: u64 = (8 << 30) - 64;
 const PLACE_WGSL: &str = shader!("lz4_place.wgsl");
 
 /// All kernels of the codec, in the order in which they process a page.
-pub const KERNELS: [&KernelInfo; 11] = [
+pub const KERNELS: [&KernelInfo; 12] = [
     &BEGIN,
     &PARSE,
+    &PARSE_DICTIONARY,
     &CHAINS,
     &LONGEST,
     &CHEAPEST,
@@ -32,6 +33,11 @@ pub const KERNELS: [&KernelInfo; 11] = [
 
 static BEGIN: KernelInfo = kernel("lz4_begin", PLACE_WGSL, &[R, W, W, U]);
 static PARSE: KernelInfo = kernel("lz4_parse", shader!("lz4_parse.wgsl"), &[R, W, W, W, W, U]);
+static PARSE_DICTIONARY: KernelInfo = kernel(
+    "lz4_parse_dictionary",
+    shader!("lz4_parse_dictionary.wgsl"),
+    &[R, W, W, W, W, U, R],
+);
 static CHAINS: KernelInfo = kernel("lz4_chains", shader!("lz4_chains.wgsl"), &[R, W, U]);
 static LONGEST: KernelInfo = kernel("lz4_longest", shader!("lz4_longest.wgsl"), &[R, R, W, U]);
 static CHEAPEST: KernelInfo = kernel(
@@ -73,6 +79,9 @@ const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Acce
     // - `lz4_parse` processes pages below `n_pages`, reads words of the page below `n` and at most 32 bytes after them, and
     //   compares candidates' offsets with the position before it reads there. Scratch is indexed by workgroup (the grid is
     //   as many as there is scratch for) and by positions below PAGE_SIZE; every loop advances in the page.
+    // - `lz4_parse_dictionary` does the same. Offsets above the position are those of the dictionary, which matches do not leave:
+    //   they lead to positions of its index, which eight bytes follow, or to later ones before its end, and the kernel reads at
+    //   most two words behind that. Its index has a word for each bucket.
     // - `lz4_chains`, `lz4_longest` and `lz4_cheapest` process positions of pages below `n_pages`, for each of which `links`,
     //   `costs` and `matches` have a word. A link leads to an earlier position of its page, and is 0 or was written by
     //   `lz4_chains` in the same submission for every searchable position; a match of `lz4_longest` ends in its page, as does
@@ -107,22 +116,34 @@ const PAGES_PER_TILE: u32 = 1024;
 ///
 /// `page_size` is 4096, 8192, 16384, 32768 or 65536; the last page may be shorter. `n_bytes > 0`, at most
 /// `MAX_PAGES_PER_JOB` pages and less than 4 GiB. [`Sequential`](Level::Sequential), which only the CPU can write, is
-/// compressed as Fast. `compute_units` are those of the device, if known.
+/// compressed as Fast. `compute_units` are those of the device, if known. A dictionary of `dictionary_bytes`, at most 65,536, is in
+/// [`Slot::Dictionary`]; 0 stands for none.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for other page sizes and numbers of bytes.
+/// [`Error::InvalidArgument`] for other page sizes and numbers of bytes, and for High with a dictionary, which only the CPU writes.
 pub fn compress_job(
     n_bytes: u64,
     page_size: u32,
     level: Level,
     compute_units: Option<ComputeUnits>,
+    dictionary_bytes: u32,
 ) -> Result<Job> {
     let n_pages = count_pages(n_bytes, page_size)?;
+    let dictionary = dictionary::buffer_bytes(dictionary_bytes)?;
     let n_tiles = n_pages.div_ceil(PAGES_PER_TILE);
     let (scratch, mut launches) = match level {
+        Level::High if dictionary.is_some() => {
+            let expected = "give 0 at level High";
+            return Err(Error::invalid(
+                "dictionary bytes",
+                dictionary_bytes.into(),
+                expected,
+            ));
+        }
         Level::High => cheapest_launches(n_bytes, n_pages, page_size)?,
         Level::Fast | Level::Sequential => {
-            parse_launches(n_bytes, n_pages, page_size, compute_units)
+            let parser = Parser::new(page_size, compute_units);
+            parse_launches(n_bytes, n_pages, parser, dictionary_bytes)
         }
     };
     let a_word_each = 4 * u64::from(n_pages);
@@ -141,6 +162,7 @@ pub fn compress_job(
         (Slot::Packed, page_words),
     ];
     buffers.extend(scratch);
+    buffers.extend(dictionary.map(|n_bytes| (Slot::Dictionary, n_bytes)));
     let params = |last| Arg::Params(vec![n_bytes as u32, n_pages, last, 0]);
     let place = |kernel, grid| Launch {
         kernel,
@@ -178,13 +200,7 @@ pub fn compress_job(
 type Search = (Vec<(Slot, u64)>, Vec<Launch>);
 
 /// Returns the search of level Fast.
-fn parse_launches(
-    n_bytes: u64,
-    n_pages: u32,
-    page_size: u32,
-    compute_units: Option<ComputeUnits>,
-) -> Search {
-    let parser = Parser::new(page_size, compute_units);
+fn parse_launches(n_bytes: u64, n_pages: u32, parser: Parser, dictionary_bytes: u32) -> Search {
     let n_parsers = n_pages.min(parser.most);
     let per_parser = pages_per_parser(n_pages, n_parsers);
     let slots = [
@@ -194,15 +210,17 @@ fn parse_launches(
         Slot::Sizes,
         Slot::TileSums,
     ];
-    let parse = Launch {
+    let params = vec![n_bytes as u32, n_pages, per_parser, dictionary_bytes];
+    let mut parse = Launch {
         kernel: &PARSE,
         overrides: parser.overrides,
         grid: [n_parsers, 1, 1],
-        args: with_params(
-            &slots,
-            Arg::Params(vec![n_bytes as u32, n_pages, per_parser, 0]),
-        ),
+        args: with_params(&slots, Arg::Params(params)),
     };
+    if dictionary_bytes > 0 {
+        parse.kernel = &PARSE_DICTIONARY;
+        parse.args.push(Arg::Buffer(Slot::Dictionary));
+    }
     let candidates = u64::from(n_parsers) * parser.candidate_bytes;
     (vec![(Slot::Candidates, candidates)], vec![parse])
 }

@@ -160,3 +160,60 @@ pub fn matches_reach_into_a_dictionary(subject: &Subject) {
         }
     }
 }
+
+/// Returns pages of parts of the dictionary, of noise, of bytes before, and of other content.
+fn content(page_size: usize, dictionary: &[u8], random: &mut Random) -> Vec<u8> {
+    let n_bytes = 5 * page_size + [0, 5, 12, 13, 1000][random.below(5)];
+    let mut bytes = Vec::with_capacity(n_bytes);
+    while bytes.len() < n_bytes {
+        let most = [8, 20, 100, 700][random.below(4)];
+        let n = 1 + random.below(most);
+        match random.below(8) {
+            0 => bytes.extend((0..n).map(|_| random.byte())),
+            1 => bytes.extend(std::iter::repeat_n(random.byte(), n)),
+            2 if !bytes.is_empty() => {
+                let from = random.below(bytes.len());
+                bytes.extend_from_within(from..(from + n).min(bytes.len()));
+            }
+            // Some end with the dictionary.
+            _ => {
+                let from = random.below(dictionary.len());
+                let end = if random.below(8) == 0 {
+                    dictionary.len()
+                } else {
+                    from + n
+                };
+                bytes.extend(&dictionary[from..end.min(from + 700).min(dictionary.len())]);
+            }
+        }
+    }
+    bytes.truncate(n_bytes);
+    bytes
+}
+
+pub fn pages_are_compressed_with_a_dictionary(subject: &Subject) {
+    let mut random = Random::new(18);
+    let step = if subject.is_main() { 1 } else { 4 };
+    for page_size in PAGE_SIZES.into_iter().step_by(step) {
+        for size in SIZES {
+            let what = format!("{} {page_size} behind {size}", subject.name);
+            let mut dictionary: Vec<u8> = (0..size).map(|_| random.byte()).collect();
+            let bytes = content(page_size as usize, &dictionary, &mut random);
+            if size > 5000 {
+                // The latest of equal positions counts.
+                dictionary.copy_within(..2000, 3000);
+            }
+            let found = guarded::compress(&subject.device, &bytes, page_size, &dictionary, None);
+            let mut n = 0;
+            for (entry, page) in found.table.iter().zip(bytes.chunks(page_size as usize)) {
+                let block = &found.packed[entry.offset as usize..][..entry.length as usize];
+                if entry.kind == PageKind::Lz4 {
+                    n += 1;
+                    let back = naive::decompress_block_after(&dictionary, block, page.len());
+                    assert!(back.as_deref() == Ok(page), "{what}");
+                }
+            }
+            println!("{what}: {n} {} {}", found.packed.len(), bytes.len());
+        }
+    }
+}

@@ -108,6 +108,13 @@ macro_rules! conformance {
             }
 
             #[test]
+            fn pages_are_compressed_with_a_dictionary() {
+                subject()
+                    .iter()
+                    .for_each(crate::dictionary::pages_are_compressed_with_a_dictionary);
+            }
+
+            #[test]
             fn mutated_pages_have_the_twins_status() {
                 subject()
                     .iter()

@@ -114,7 +114,7 @@ pub async fn compress_resident_async(
     let mut submitted = Vec::new();
     for range in plan {
         let compute_units = device.capabilities().compute_units;
-        let job = compress_job(range.end - range.start, page_size, level, compute_units)?;
+        let job = compress_job(range.end - range.start, page_size, level, compute_units, 0)?;
         let given = [(Slot::Pages, pages, range.clone())];
         let buffers = JobBuffers::allocate(device, &job, &given)?;
         let mut stream = device.stream();

@@ -132,7 +132,7 @@ impl Pipeline {
     ) -> Result<Running> {
         let n_bytes = range.end - range.start;
         let compute_units = self.device.capabilities().compute_units;
-        let job = compress_job(n_bytes, page_size, level, compute_units)?;
+        let job = compress_job(n_bytes, page_size, level, compute_units, 0)?;
         let buffers = JobBuffers::allocate(&self.device, &job, &[])?;
         let pages = buffers.get(Slot::Pages)?;
         let mut stream = self.device.stream();

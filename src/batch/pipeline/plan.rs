@@ -60,7 +60,7 @@ pub(crate) fn compress(
         .min(n_bytes.div_ceil(page))
         .min(MAX_JOB_BYTES / page);
     let pages = most_pages(most, capabilities, |n| {
-        compress_job(n * page, page_size, level, capabilities.compute_units)
+        compress_job(n * page, page_size, level, capabilities.compute_units, 0)
     });
     cut(n_bytes, pages * page)
 }

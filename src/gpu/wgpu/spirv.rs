@@ -243,6 +243,7 @@ mod tests {
             let has_funnel = matches!(
                 kernel.name,
                 "lz4_parse"
+                    | "lz4_parse_dictionary"
                     | "lz4_chains"
                     | "lz4_longest"
                     | "lz4_cheapest"
