@@ -113,11 +113,23 @@ pub enum Error {
         /// Size decoded.
         actual: u64,
     },
-    /// The frame needs a dictionary.
-    #[error("dictionary {id:#010x} is needed, which is not supported; use lz4 -D")]
+    /// The frame or batch of pages was compressed with a dictionary, and none was given.
+    #[error(
+        "dictionary {id:#010x} is needed; give the dictionary that the data was compressed with"
+    )]
     DictionaryNeeded {
-        /// The dictionary id of the frame.
+        /// The dictionary id of the frame or batch.
         id: u32,
+    },
+    /// The frame or batch of pages was compressed with another dictionary than the given one.
+    #[error(
+        "dictionary {expected:#010x} is needed, the given one is {actual:#010x}; give the dictionary that the data was compressed with"
+    )]
+    WrongDictionary {
+        /// The dictionary id of the frame or batch.
+        expected: u32,
+        /// The id of the given dictionary.
+        actual: u32,
     },
     /// The output would exceed the caller's limit.
     #[error("output exceeds the limit of {limit} bytes")]
@@ -298,6 +310,7 @@ impl Error {
             Self::InvalidFrame { .. } | Self::InvalidContainer { .. } => "INVALID_FRAME",
             Self::ContentSizeMismatch { .. } => "CONTENT_SIZE_MISMATCH",
             Self::DictionaryNeeded { .. } => "DICTIONARY_NEEDED",
+            Self::WrongDictionary { .. } => "WRONG_DICTIONARY",
             Self::OutputLimit { .. } => "OUTPUT_LIMIT",
             Self::OutputTooSmall { .. } => "OUTPUT_LIMIT",
             Self::InvalidArgument { .. } => "INVALID_ARGUMENT",
@@ -358,12 +371,14 @@ impl From<Error> for std::io::Error {
             | Error::InvalidContainer { .. }
             | Error::ContentSizeMismatch { .. } => ErrorKind::InvalidData,
             Error::InvalidArgument { .. }
+            | Error::DictionaryNeeded { .. }
+            | Error::WrongDictionary { .. }
             | Error::ShapeMismatch { .. }
             | Error::WrongBase { .. }
             | Error::LengthMismatch { .. } => ErrorKind::InvalidInput,
-            Error::DictionaryNeeded { .. }
-            | Error::OtherCompressor { .. }
-            | Error::BackendUnavailable { .. } => ErrorKind::Unsupported,
+            Error::OtherCompressor { .. } | Error::BackendUnavailable { .. } => {
+                ErrorKind::Unsupported
+            }
             Error::OutOfMemory { .. } => ErrorKind::OutOfMemory,
             _ => ErrorKind::Other,
         };

@@ -73,7 +73,14 @@ fn texts_have_all_fields() {
         ),
         (
             Error::DictionaryNeeded { id: 5 },
-            "dictionary 0x00000005 is needed, which is not supported; use lz4 -D",
+            "dictionary 0x00000005 is needed; give the dictionary that the data was compressed with",
+        ),
+        (
+            Error::WrongDictionary {
+                expected: 5,
+                actual: 6,
+            },
+            "dictionary 0x00000005 is needed, the given one is 0x00000006; give the dictionary that the data was compressed with",
         ),
         (
             Error::OutputLimit { limit: 9 },

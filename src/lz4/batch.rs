@@ -2,6 +2,7 @@
 
 use std::mem::MaybeUninit;
 
+use super::dictionary::{Dictionary, check_id};
 use super::encode::Encoder;
 #[cfg(not(target_arch = "wasm32"))]
 use super::ordered::{append_shares, share_bytes};
@@ -33,6 +34,8 @@ pub struct PackedPages {
     pub page_size: u32,
     /// Bytes of all pages.
     pub n_bytes: u64,
+    /// The id of the [`Dictionary`] that the pages were compressed with; 0 for none, or for one without an id.
+    pub dictionary_id: u32,
 }
 
 impl PackedPages {
@@ -58,11 +61,12 @@ impl PackedPages {
     pub(crate) fn clear(&mut self) {
         self.packed.clear();
         self.table.clear();
-        (self.page_size, self.n_bytes) = (0, 0);
+        (self.page_size, self.n_bytes, self.dictionary_id) = (0, 0, 0);
     }
 
-    /// Returns the bytes of all pages after checking the length of the table.
-    pub(crate) fn checked_n_bytes(&self) -> Result<usize> {
+    /// Returns the bytes of all pages after checking the length of the table, and that this dictionary, or none, is that of the pages.
+    pub(crate) fn checked_n_bytes(&self, dictionary: Option<&Dictionary>) -> Result<usize> {
+        check_id(dictionary, self.dictionary_id)?;
         checked_bytes(self.n_bytes, self.page_size, self.table.len())
     }
 }
@@ -101,14 +105,27 @@ pub fn compress_pages_into(
     level: Level,
     pages: &mut PackedPages,
 ) -> Result<()> {
+    compress_with(bytes, page_size, level, None, pages)
+}
+
+/// As [`compress_pages_into`]. If there is a dictionary, it stands before each page.
+fn compress_with(
+    bytes: &[u8],
+    page_size: u32,
+    level: Level,
+    dictionary: Option<&Dictionary>,
+    pages: &mut PackedPages,
+) -> Result<()> {
     pages.clear();
     check_page_size(page_size)?;
     let parse = Parse::new(page_size, level)?;
     reserve_result(&mut pages.packed, most_packed(bytes.len()))?;
     reserve(&mut pages.table, bytes.len().div_ceil(page_size as usize))?;
-    compress_shares(bytes, &parse, &mut pages.packed, &mut pages.table)
+    let new = || Encoder::with_dictionary(&parse, dictionary.cloned());
+    compress_shares(bytes, &parse, new, &mut pages.packed, &mut pages.table)
         .inspect_err(|_| pages.clear())?;
     (pages.page_size, pages.n_bytes) = (page_size, bytes.len() as u64);
+    pages.dictionary_id = dictionary.map_or(0, Dictionary::id);
     Ok(())
 }
 
@@ -121,23 +138,23 @@ const fn most_packed(n_bytes: usize) -> usize {
 fn compress_shares(
     bytes: &[u8],
     parse: &Parse,
+    new: impl Fn() -> Encoder + Sync,
     packed: &mut Vec<u8>,
     table: &mut Vec<PageEntry>,
 ) -> Result<()> {
     #[cfg(not(target_arch = "wasm32"))]
     if let Some(share) = share_bytes(bytes.len(), parse.page_size() as usize) {
-        let new = || Ok(Encoder::new(parse));
         let make = |encoder: &mut Encoder, share: &[u8], packed: &mut Vec<u8>| {
             let mut table = with_room(share.len().div_ceil(parse.page_size() as usize))?;
             compress_share(encoder, share, packed, &mut table);
             Ok(table)
         };
-        for (start, entries) in append_shares(bytes, share, new, make, packed)? {
+        for (start, entries) in append_shares(bytes, share, || Ok(new()), make, packed)? {
             table.extend(entries.iter().map(|entry| entry.behind(start as u64)));
         }
         return Ok(());
     }
-    compress_share(&mut Encoder::new(parse), bytes, packed, table);
+    compress_share(&mut new(), bytes, packed, table);
     Ok(())
 }
 
@@ -171,7 +188,7 @@ impl Encoder {
 ///
 /// # Errors
 /// [`Error::CorruptPage`] for the first page that fails; [`Error::InvalidArgument`] if the table and `n_bytes`
-/// disagree.
+/// disagree; [`Error::DictionaryNeeded`] if the pages were compressed with a dictionary; [`Error::OutOfMemory`].
 pub fn decompress_pages(pages: &PackedPages) -> Result<Vec<u8>> {
     let (bytes, status) = decompress_pages_status(pages)?;
     all_sound(&status).map(|()| bytes)
@@ -189,12 +206,20 @@ pub fn decompress_pages_into(pages: &PackedPages, out: &mut [u8]) -> Result<()> 
 /// Decompresses all pages and returns the error of each; a page that fails is all zeros and does not affect others.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] if the table and `n_bytes` disagree; [`Error::OutOfMemory`].
+/// As [`decompress_pages`], but for pages that fail.
 pub fn decompress_pages_status(pages: &PackedPages) -> Result<(Vec<u8>, Vec<Option<BlockError>>)> {
-    let n_bytes = pages.checked_n_bytes()?;
+    decompress_with(pages, None)
+}
+
+fn decompress_with(
+    pages: &PackedPages,
+    dictionary: Option<&Dictionary>,
+) -> Result<(Vec<u8>, Vec<Option<BlockError>>)> {
+    let n_bytes = pages.checked_n_bytes(dictionary)?;
     let mut bytes = Vec::new();
     reserve_result(&mut bytes, n_bytes)?;
-    let status = decompress_all(pages, &mut bytes.spare_capacity_mut()[..n_bytes])?;
+    let room = &mut bytes.spare_capacity_mut()[..n_bytes];
+    let status = decompress_all(pages, dictionary, room)?;
     // SAFETY: the capacity is at least `n_bytes`, and `decompress_all` has initialised as many.
     unsafe { bytes.set_len(n_bytes) };
     Ok((bytes, status))
@@ -208,19 +233,28 @@ pub fn decompress_pages_status_into(
     pages: &PackedPages,
     out: &mut [u8],
 ) -> Result<Vec<Option<BlockError>>> {
-    let room = check_room(out, pages.checked_n_bytes()?)?;
+    decompress_with_into(pages, None, out)
+}
+
+fn decompress_with_into(
+    pages: &PackedPages,
+    dictionary: Option<&Dictionary>,
+    out: &mut [u8],
+) -> Result<Vec<Option<BlockError>>> {
+    let room = check_room(out, pages.checked_n_bytes(dictionary)?)?;
     // SAFETY: `decompress_all` writes only initialised bytes.
-    decompress_all(pages, unsafe { as_uninit(room) })
+    decompress_all(pages, dictionary, unsafe { as_uninit(room) })
 }
 
 /// Decompresses checked pages to memory of their length, all of which is initialised then. Writes only initialised bytes.
 /// Returns the error of each page.
 pub(crate) fn decompress_all(
     pages: &PackedPages,
+    dictionary: Option<&Dictionary>,
     out: &mut [MaybeUninit<u8>],
 ) -> Result<Vec<Option<BlockError>>> {
     let decompress = |entry: &PageEntry, page: &mut [MaybeUninit<u8>]| {
-        entry.decompress_uninit(&pages.packed, page)
+        entry.decompress_uninit(&pages.packed, page, dictionary)
     };
     decompress_each(&pages.table, pages.page_size, out, decompress)
 }
@@ -247,6 +281,79 @@ pub(crate) fn decompress_each(
     }
     status.extend(out.chunks_mut(page_size).zip(table).map(decompress));
     Ok(status)
+}
+
+/// Pages with a dictionary.
+impl Dictionary {
+    /// As [`compress_pages`].
+    ///
+    /// # Errors
+    /// As [`compress_pages`].
+    pub fn compress_pages(
+        &self,
+        bytes: &[u8],
+        page_size: u32,
+        level: Level,
+    ) -> Result<PackedPages> {
+        let mut pages = PackedPages::default();
+        self.compress_pages_into(bytes, page_size, level, &mut pages)?;
+        pages.give_back();
+        Ok(pages)
+    }
+
+    /// As [`compress_pages_into`].
+    ///
+    /// # Errors
+    /// As [`compress_pages_into`].
+    pub fn compress_pages_into(
+        &self,
+        bytes: &[u8],
+        page_size: u32,
+        level: Level,
+        pages: &mut PackedPages,
+    ) -> Result<()> {
+        compress_with(bytes, page_size, level, Some(self), pages)
+    }
+
+    /// As [`decompress_pages`], for pages of this dictionary or of none.
+    ///
+    /// # Errors
+    /// As [`decompress_pages`]; [`Error::WrongDictionary`] if the pages state another id.
+    pub fn decompress_pages(&self, pages: &PackedPages) -> Result<Vec<u8>> {
+        let (bytes, status) = self.decompress_pages_status(pages)?;
+        all_sound(&status).map(|()| bytes)
+    }
+
+    /// As [`decompress_pages_into`], for pages of this dictionary or of none.
+    ///
+    /// # Errors
+    /// As [`decompress_pages_into`]; [`Error::WrongDictionary`] if the pages state another id, and nothing is written then.
+    pub fn decompress_pages_into(&self, pages: &PackedPages, out: &mut [u8]) -> Result<()> {
+        all_sound(&self.decompress_pages_status_into(pages, out)?)
+    }
+
+    /// As [`decompress_pages_status`], for pages of this dictionary or of none.
+    ///
+    /// # Errors
+    /// As [`decompress_pages_status`]; [`Error::WrongDictionary`] if the pages state another id.
+    pub fn decompress_pages_status(
+        &self,
+        pages: &PackedPages,
+    ) -> Result<(Vec<u8>, Vec<Option<BlockError>>)> {
+        decompress_with(pages, Some(self))
+    }
+
+    /// As [`decompress_pages_status_into`], for pages of this dictionary or of none.
+    ///
+    /// # Errors
+    /// As [`decompress_pages_status_into`]; [`Error::WrongDictionary`] if the pages state another id, and nothing is written then.
+    pub fn decompress_pages_status_into(
+        &self,
+        pages: &PackedPages,
+        out: &mut [u8],
+    ) -> Result<Vec<Option<BlockError>>> {
+        decompress_with_into(pages, Some(self), out)
+    }
 }
 
 /// Returns the first `n_bytes` of `out`, or the error that it is shorter.

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
+use super::IS_SMALL;
 use super::compare::word;
+use super::dictionary::Dictionary;
 use super::instructions::Instructions;
 use super::lanes::Lanes;
 use super::parse::{LAST_LITERALS, MATCH_START_MARGIN, MIN_MATCH, Parse, TOKEN_MAX};
@@ -24,15 +26,17 @@ pub(super) struct Cheapest {
     chosen: Box<[u32]>,
     /// For each position of a part, the least number of bytes from there to the end of the part.
     costs: Box<[u32]>,
+    dictionary: Option<Dictionary>,
 }
 
 impl Cheapest {
-    pub(super) fn new(parse: &Parse) -> Self {
+    pub(super) fn new(parse: &Parse, dictionary: Option<Dictionary>) -> Self {
         let part = PART.min(parse.page_size() as usize);
         Self {
             sorted: Sorted::new(parse),
             chosen: vec![0; part].into(),
             costs: vec![0; part + 1].into(),
+            dictionary,
         }
     }
 
@@ -63,6 +67,30 @@ impl Cheapest {
     /// The machine has the instructions of `L`; `input` was sorted last, for this part.
     #[inline(always)]
     pub(super) unsafe fn choose<L: Lanes>(&mut self, input: &[u8], begin: usize, end: usize) {
+        let dictionary = self.dictionary.take();
+        // Only the first part reaches the dictionary.
+        let reached = dictionary.as_ref().filter(|_| begin == 0);
+        // SAFETY: the contract of `choose_with` is this function's contract.
+        unsafe {
+            match reached {
+                reached if IS_SMALL => self.choose_with::<L>(input, begin, end, reached),
+                Some(reached) => self.choose_with::<L>(input, begin, end, Some(reached)),
+                None => self.choose_with::<L>(input, begin, end, None),
+            }
+        }
+        self.dictionary = dictionary;
+    }
+
+    /// # Safety
+    /// As [`choose`](Self::choose).
+    #[inline(always)]
+    unsafe fn choose_with<L: Lanes>(
+        &mut self,
+        input: &[u8],
+        begin: usize,
+        end: usize,
+        dictionary: Option<&Dictionary>,
+    ) {
         let n = PART.min(input.len() - begin);
         let costs = &mut self.costs[..=n];
         for (i, cost) in costs.iter_mut().enumerate().skip(end - begin) {
@@ -75,14 +103,30 @@ impl Cheapest {
             // SAFETY: the positions of a part are searchable.
             let slots = self.sorted.take(p, unsafe { word(input, p) });
             let goes_on = (MIN_MATCH..REACH).contains(&length)
-                && offset <= p
-                && input[p] == input[p - offset];
+                && match dictionary {
+                    Some(dictionary) if offset > p + 1 => {
+                        let bytes = dictionary.as_bytes();
+                        p + bytes.len() >= offset && input[p] == bytes[p + bytes.len() - offset]
+                    }
+                    _ => offset <= p && input[p] == input[p - offset],
+                };
             length = if goes_on { length + 1 } else { 0 };
-            if length <= GOES_ON && slots.0 != slots.1 {
-                // SAFETY: the machine and the block are as this function's contract says; the slots are those of `p`.
-                let own = unsafe { self.sorted.longest::<L>(input, slots) };
-                if let Some(own) = own.filter(|own| own.0 >= length) {
-                    (length, offset) = own;
+            if length <= GOES_ON {
+                let mut longest = None;
+                if slots.0 != slots.1 {
+                    // SAFETY: the machine and the block are as this function's contract says; the slots are those of `p`.
+                    longest = unsafe { self.sorted.longest::<L>(input, slots) };
+                }
+                if let Some(dictionary) = dictionary {
+                    let (index, bytes) = (dictionary.sorted(), dictionary.bytes());
+                    // SAFETY: the machine is as this function's contract says; `p` is searchable.
+                    let there = unsafe { index.longest::<L>(bytes, input, p) };
+                    if there.map(|there| there.0) > longest.map(|own| own.0) {
+                        longest = there;
+                    }
+                }
+                if let Some(longest) = longest.filter(|longest| longest.0 >= length) {
+                    (length, offset) = longest;
                 }
             }
             let mut best = (costs[i + 1] + 1, 0);
@@ -117,7 +161,13 @@ impl Cheapest {
             }
             let mut end = position + length;
             if length != SHORT {
-                end = extended(input, end, offset);
+                end = match &self.dictionary {
+                    Some(dictionary) if offset > position => {
+                        let there = end + dictionary.as_bytes().len() - offset;
+                        end + n_equal(&input[end..], &dictionary.as_bytes()[there..])
+                    }
+                    _ => end + n_equal(&input[end..], &input[end - offset..]),
+                };
             }
             // SAFETY: the position is at or after the end of the last sequence. The match has at least four bytes and ends
             // before the last literals.
@@ -135,13 +185,9 @@ const fn n_extensions(length: usize) -> u32 {
     ((length - SHORT - 1) / 255 + 1) as u32
 }
 
-/// Returns the end of a match that agrees up to `end` and may go on, at most to the last literals.
-fn extended(input: &[u8], end: usize, offset: usize) -> usize {
-    let matching = &input[end..input.len() - LAST_LITERALS];
-    let source = &input[end - offset..];
-    end + matching
-        .iter()
-        .zip(source)
-        .take_while(|(a, b)| a == b)
-        .count()
+/// Returns the number of equal bytes at the start of the rest of a block and of `source`, before the last literals.
+fn n_equal(rest: &[u8], source: &[u8]) -> usize {
+    let matching = &rest[..rest.len() - LAST_LITERALS];
+    let pairs = matching.iter().zip(source);
+    pairs.take_while(|(a, b)| a == b).count()
 }

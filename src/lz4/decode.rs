@@ -2,11 +2,12 @@
 
 use std::mem::MaybeUninit;
 
-use super::BlockError;
+use super::dictionary::{Dictionary, Padded};
 use super::fast_path::{FastPath, INPUT_MARGIN, OUTPUT_MARGIN};
 use super::frame::Checksum;
 use super::parse::{MIN_MATCH, TOKEN_MAX};
 use super::trail::Trail;
+use super::{BlockError, IS_SMALL};
 use crate::memory::as_uninit;
 
 /// Decodes an LZ4 block that must fill `page` exactly.
@@ -15,16 +16,28 @@ use crate::memory::as_uninit;
 /// The first fault in the order of the sequences; `page` is all zeros then.
 pub fn decompress_block(block: &[u8], page: &mut [u8]) -> Result<(), BlockError> {
     // SAFETY: `decompress_block_uninit` writes only initialised bytes.
-    decompress_block_uninit(block, unsafe { as_uninit(page) })
+    decompress_block_uninit(block, unsafe { as_uninit(page) }, None)
+}
+
+impl Dictionary {
+    /// Decodes an LZ4 block that must fill `page` exactly, and that was compressed with this dictionary.
+    ///
+    /// # Errors
+    /// As [`decompress_block`]; `page` is all zeros then.
+    pub fn decompress_block(&self, block: &[u8], page: &mut [u8]) -> Result<(), BlockError> {
+        // SAFETY: `decompress_block_uninit` writes only initialised bytes.
+        decompress_block_uninit(block, unsafe { as_uninit(page) }, Some(self))
+    }
 }
 
 /// As [`decompress_block`], to memory that may be uninitialised. All of `page` is initialised then, also after an error.
 pub(super) fn decompress_block_uninit(
     block: &[u8],
     page: &mut [MaybeUninit<u8>],
+    dictionary: Option<&Dictionary>,
 ) -> Result<(), BlockError> {
     let n_bytes = page.len();
-    let result = match decode_uninit(block, page) {
+    let result = match decode_uninit(block, page, dictionary) {
         Ok(content) if content.len() < n_bytes => Err(BlockError::OutputUnderrun),
         Ok(_) => Ok(()),
         Err(error) => Err(error),
@@ -38,10 +51,20 @@ pub(super) fn decompress_block_uninit(
 /// Decodes an LZ4 block into `out[start..]`. Matches may reach back into `out[..start]`. Returns the end of the content
 /// in `out`; bytes after it are undefined.
 pub(crate) fn decode(block: &[u8], out: &mut [u8], start: usize) -> Result<usize, BlockError> {
+    decode_with(block, out, start, None)
+}
+
+/// As [`decode`]. If there is a dictionary, it stands before `out`.
+pub(crate) fn decode_with(
+    block: &[u8],
+    out: &mut [u8],
+    start: usize,
+    dictionary: Option<&Dictionary>,
+) -> Result<usize, BlockError> {
     // SAFETY: `decode_at` writes only initialised bytes.
     let out = unsafe { as_uninit(out) };
     // SAFETY: all of `out` is initialised.
-    unsafe { decode_at(block, out, start) }
+    unsafe { decode_at(block, out, start, dictionary) }
 }
 
 /// Positions in the output of [`decode_and_sum`].
@@ -75,37 +98,75 @@ pub(crate) fn decode_and_sum(
     };
     // SAFETY: `sequences` writes only initialised bytes.
     let out = unsafe { as_uninit(out) };
+    let base = base.min(start);
     // SAFETY: all of `out` is initialised, and the base is not after the start.
-    let end = unsafe { sequences(block, out, base.min(start), start, Some(&mut trail)) }?;
+    let end = unsafe { sequences(block, out, base, start, Some(&mut trail), Padded::NONE) }?;
     Ok((end, trail.finish(sum, summed)))
 }
 
-/// Decodes an LZ4 block into memory that may be uninitialised; returns its content, which is the start of `out`.
+/// Decodes an LZ4 block into memory that may be uninitialised; returns its content, which is the start of `out`. If there is a
+/// dictionary, it stands before `out`.
 pub(crate) fn decode_uninit<'a>(
     block: &[u8],
     out: &'a mut [MaybeUninit<u8>],
+    dictionary: Option<&Dictionary>,
 ) -> Result<&'a mut [u8], BlockError> {
     // SAFETY: `out[..0]` is empty.
-    let n_bytes = unsafe { decode_at(block, out, 0) }?;
+    let n_bytes = unsafe { decode_at(block, out, 0, dictionary) }?;
     // SAFETY: `decode_at` initialised the bytes up to the end of the content.
     Ok(unsafe { out[..n_bytes].assume_init_mut() })
 }
 
-/// As [`decode`]. Writes only initialised bytes, and all bytes from `start` to the end of the content.
+/// As [`decode_with`]. Writes only initialised bytes, and all bytes from `start` to the end of the content.
 ///
 /// # Safety
 /// `out[..start]` is initialised.
-#[inline(never)]
 unsafe fn decode_at(
+    block: &[u8],
+    out: &mut [MaybeUninit<u8>],
+    start: usize,
+    dictionary: Option<&Dictionary>,
+) -> Result<usize, BlockError> {
+    // SAFETY: the contract of both functions is this function's contract.
+    unsafe {
+        match dictionary {
+            None if !IS_SMALL => decode_alone(block, out, start),
+            None => decode_after(block, out, start, Padded::NONE),
+            Some(dictionary) => decode_after(block, out, start, dictionary.bytes()),
+        }
+    }
+}
+
+/// As [`decode_at`], without a dictionary.
+///
+/// # Safety
+/// As [`decode_at`].
+#[inline(never)]
+unsafe fn decode_alone(
     block: &[u8],
     out: &mut [MaybeUninit<u8>],
     start: usize,
 ) -> Result<usize, BlockError> {
     // SAFETY: the contract of `sequences` is this function's contract.
-    unsafe { sequences(block, out, 0, start, None) }
+    unsafe { sequences(block, out, 0, start, None, Padded::NONE) }
 }
 
-/// As [`decode_at`], with matches that reach back to `base` only, and with a trail.
+/// As [`decode_at`], with a dictionary.
+///
+/// # Safety
+/// As [`decode_at`].
+#[inline(never)]
+unsafe fn decode_after(
+    block: &[u8],
+    out: &mut [MaybeUninit<u8>],
+    start: usize,
+    dictionary: Padded<'_>,
+) -> Result<usize, BlockError> {
+    // SAFETY: the contract of `sequences` is this function's contract.
+    unsafe { sequences(block, out, 0, start, None, dictionary) }
+}
+
+/// As [`decode_at`], with matches that reach back to `base` only, before which the dictionary stands, and with a trail.
 ///
 /// # Safety
 /// `out[..start]` is initialised, and `base <= start`.
@@ -116,11 +177,13 @@ unsafe fn sequences(
     base: usize,
     start: usize,
     mut trail: Option<&mut Trail>,
+    dictionary: Padded<'_>,
 ) -> Result<usize, BlockError> {
     let mut cursor = Cursor {
         block,
         out,
         base,
+        dictionary,
         ip: 0,
         op: start,
     };
@@ -137,6 +200,8 @@ struct Cursor<'a> {
     out: &'a mut [MaybeUninit<u8>],
     /// First byte of `out` that matches may reach.
     base: usize,
+    /// The bytes that stand before the base.
+    dictionary: Padded<'a>,
     ip: usize,
     /// Next byte to write; `out` is initialised up to here.
     op: usize,
@@ -157,6 +222,7 @@ impl Cursor<'_> {
         let fast = FastPath {
             out,
             base: out.wrapping_add(self.base),
+            dictionary: self.dictionary,
             last_ip: block.wrapping_add(last_ip),
             last_op: out.wrapping_add(last_op),
         };
@@ -200,7 +266,15 @@ impl Cursor<'_> {
         if length > self.out.len() - self.op {
             return Err(BlockError::OutputOverrun);
         }
-        copy_match(self.out, self.op, offset, length);
+        let mut done = 0;
+        let n_before = offset.saturating_sub(self.op - self.base);
+        if n_before > 0 {
+            let bytes = self.dictionary.bytes();
+            let source = &bytes[bytes.len() - n_before..];
+            done = length.min(n_before);
+            self.out[self.op..self.op + done].write_copy_of_slice(&source[..done]);
+        }
+        copy_match(self.out, self.op + done, offset, length - done);
         self.op += length;
         Ok(false)
     }
@@ -233,7 +307,9 @@ impl Cursor<'_> {
         self.ip += 2;
         match usize::from(u16::from_le_bytes(*bytes)) {
             0 => Err(BlockError::ZeroOffset),
-            offset if offset > self.op - self.base => Err(BlockError::OffsetTooFar),
+            offset if offset > self.op - self.base + self.dictionary.len() => {
+                Err(BlockError::OffsetTooFar)
+            }
             offset => Ok(offset),
         }
     }

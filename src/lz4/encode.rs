@@ -1,6 +1,7 @@
 //! The encoder of blocks and pages.
 
 use super::cheapest::Cheapest;
+use super::dictionary::Dictionary;
 use super::frame::put;
 use super::instructions::Instructions;
 use super::match_finder::MatchFinder;
@@ -31,24 +32,37 @@ impl Encoder {
     /// Returns an encoder for blocks of at most `parse.page_size()` bytes.
     #[must_use]
     pub fn new(parse: &Parse) -> Self {
+        Self::with_dictionary(parse, None)
+    }
+
+    /// As [`new`](Self::new), for blocks that a dictionary stands before, if there is one.
+    #[must_use]
+    pub fn with_dictionary(parse: &Parse, dictionary: Option<Dictionary>) -> Self {
         if parse.level() == Level::Sequential {
             // Its only form needs no special instructions. Finding out which there are takes half a millisecond in a
             // virtual machine.
-            return Self::with(parse, Matcher::Sequential(Table::new(parse)));
+            return Self::with(parse, Matcher::Sequential(Table::new(parse, dictionary)));
         }
         #[cfg(not(pagepress_forced_instructions))]
         let instructions = Instructions::best();
         #[cfg(pagepress_forced_instructions)]
         let instructions = Instructions::forced();
-        Self::with_instructions(parse, instructions)
+        Self::with_instructions(parse, dictionary, instructions)
     }
 
     /// Returns an encoder that uses `instructions`, which this machine has, where the level has use for them.
-    pub(super) fn with_instructions(parse: &Parse, instructions: Instructions) -> Self {
+    pub(super) fn with_instructions(
+        parse: &Parse,
+        dictionary: Option<Dictionary>,
+        instructions: Instructions,
+    ) -> Self {
         let matcher = match parse.level() {
-            Level::Fast => Matcher::Windows(Box::new(MatchFinder::new(parse)), instructions),
-            Level::High => Matcher::Cheapest(Cheapest::new(parse), instructions),
-            Level::Sequential => Matcher::Sequential(Table::new(parse)),
+            Level::Fast => {
+                let finder = MatchFinder::new(parse, dictionary);
+                Matcher::Windows(Box::new(finder), instructions)
+            }
+            Level::High => Matcher::Cheapest(Cheapest::new(parse, dictionary), instructions),
+            Level::Sequential => Matcher::Sequential(Table::new(parse, dictionary)),
         };
         Self::with(parse, matcher)
     }
@@ -170,10 +184,13 @@ fn encode_by_windows(
             // The match finder stays a window ahead, for lazy matching and `Candidates::ahead`.
             let end = finder.candidates.end;
             let limit = if end > last { end } else { end - WINDOW };
-            // SAFETY: the candidates belong to the block of the parser. They begin at 0, and later at the last window
+            let dictionary = finder.dictionary.as_ref().map(Dictionary::bytes);
+            // SAFETY: the candidates belong to the block of the parser, and to this dictionary. They begin at 0, and later at the last window
             // of the previous search, where the previous call of the parser ended; they end a window after `limit` or,
             // past `last`, with the last searchable position.
-            unsafe { instructions.parse(&mut parser, &finder.candidates, limit, parse) };
+            unsafe {
+                instructions.parse(&mut parser, &finder.candidates, limit, parse, dictionary)
+            };
         }
     }
     parser.finish()

@@ -2,6 +2,7 @@
 
 use super::IS_SMALL;
 use super::cheapest::Cheapest;
+use super::dictionary::Padded;
 use super::lanes::Lanes;
 #[cfg(target_arch = "aarch64")]
 use super::lanes::Neon;
@@ -162,16 +163,17 @@ impl Instructions {
         }
     }
 
-    /// Parses up to `limit`.
+    /// Parses up to `limit`, with matches in a dictionary if there is one.
     ///
     /// # Safety
-    /// As [`Parser::parse`].
+    /// As [`Parser::parse`], and [`Parser::parse_with`].
     pub(super) unsafe fn parse(
         self,
         parser: &mut Parser<'_>,
         candidates: &Candidates,
         limit: usize,
         parse: &Parse,
+        dictionary: Option<Padded<'_>>,
     ) {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,bmi1,bmi2")]
@@ -180,18 +182,19 @@ impl Instructions {
             candidates: &Candidates,
             limit: usize,
             parse: &Parse,
+            dictionary: Option<Padded<'_>>,
         ) {
             // SAFETY: the contract of `parse_by` is the contract of the enclosing function.
-            unsafe { parse_by(parser, candidates, limit, parse) };
+            unsafe { parse_by(parser, candidates, limit, parse, dictionary) };
         }
         // SAFETY: the machine has the instructions, since `available` detected them before it constructed this value;
         // the rest is this function's contract.
         unsafe {
             match self.0 {
                 #[cfg(target_arch = "x86_64")]
-                Set::Avx2 | Set::Avx512 => with_avx2(parser, candidates, limit, parse),
+                Set::Avx2 | Set::Avx512 => with_avx2(parser, candidates, limit, parse, dictionary),
                 #[allow(unreachable_patterns, reason = "some machines have one kind")]
-                _ => parse_by(parser, candidates, limit, parse),
+                _ => parse_by(parser, candidates, limit, parse, dictionary),
             }
         }
     }
@@ -201,12 +204,19 @@ impl Instructions {
 /// As [`MatchFinder::windows`]; this function passes the right `kind`.
 #[inline(always)]
 unsafe fn windows<L: Lanes>(search: &mut MatchFinder, input: &[u8], last: usize) {
+    const SMALL_PAGE: Kind = Kind::SMALL_PAGE.with_dictionary();
+    const PAGE: Kind = Kind::PAGE.with_dictionary();
+    const LARGE: Kind = Kind::LARGE.with_dictionary();
+    search.leave_dictionary();
     // SAFETY: the contract of `MatchFinder::windows` is this function's contract, with the match finder's own `kind`.
     unsafe {
         match search.kind {
             kind if IS_SMALL => search.windows::<L>(input, last, kind),
             Kind::SMALL_PAGE => search.windows::<L>(input, last, Kind::SMALL_PAGE),
             Kind::PAGE => search.windows::<L>(input, last, Kind::PAGE),
+            SMALL_PAGE => search.windows::<L>(input, last, SMALL_PAGE),
+            PAGE => search.windows::<L>(input, last, PAGE),
+            LARGE => search.windows::<L>(input, last, LARGE),
             _ => search.windows::<L>(input, last, Kind::LARGE),
         }
     }
@@ -215,15 +225,24 @@ unsafe fn windows<L: Lanes>(search: &mut MatchFinder, input: &[u8], last: usize)
 /// Specialises the parser for each kind of parse; in wasm there is one copy, which is as fast.
 ///
 /// # Safety
-/// As [`Parser::parse`].
+/// As [`Parser::parse`], and [`Parser::parse_with`].
 #[inline(always)]
-unsafe fn parse_by(parser: &mut Parser<'_>, candidates: &Candidates, limit: usize, parse: &Parse) {
-    // SAFETY: the contract of `Parser::parse` is this function's contract.
+unsafe fn parse_by(
+    parser: &mut Parser<'_>,
+    candidates: &Candidates,
+    limit: usize,
+    parse: &Parse,
+    dictionary: Option<Padded<'_>>,
+) {
+    // SAFETY: the contracts of `Parser::parse` and of `Parser::parse_with` are this function's contract.
     unsafe {
-        match parse.lazy() {
-            is_lazy if IS_SMALL => parser.parse(candidates, limit, is_lazy),
-            false => parser.parse(candidates, limit, false),
-            true => parser.parse(candidates, limit, true),
+        match (dictionary, parse.lazy()) {
+            (Some(dictionary), is_lazy) => {
+                parser.parse_with(candidates, limit, is_lazy, dictionary);
+            }
+            (None, is_lazy) if IS_SMALL => parser.parse(candidates, limit, is_lazy),
+            (None, false) => parser.parse(candidates, limit, false),
+            (None, true) => parser.parse(candidates, limit, true),
         }
     }
 }
@@ -269,7 +288,7 @@ mod tests {
                 for seed in 0..(1 << 22) / u64::from(page_size) {
                     let bytes = content(page_size as usize - seed as usize % 200, seed);
                     let mut blocks = available.iter().map(|&instructions| {
-                        let mut encoder = Encoder::with_instructions(&parse, instructions);
+                        let mut encoder = Encoder::with_instructions(&parse, None, instructions);
                         let mut block = Vec::new();
                         encoder.compress_block(&bytes, &mut block).expect("fits");
                         (instructions, block)

@@ -5,8 +5,10 @@
 //! only those. The canonical rules for tags and empty entries hold here too: see [`MatchFinder::compare`] and
 //! [`MatchFinder::start_block`].
 
+use super::dictionary::{BUCKET_BITS, Dictionary, Latest};
 use super::lanes::Lanes;
 use super::parse::{FIFTH_MULTIPLIER, HASH_MULTIPLIER, MATCH_START_MARGIN, Parse};
+use super::sorted::REACH;
 use super::{IS_SMALL, WINDOW};
 
 /// Windows per call, before the parser runs over their candidates.
@@ -19,6 +21,8 @@ const LARGE_HASH_BITS: u32 = 10;
 /// Bytes after the start of a window that its vector loads may read: 16 at the fifth byte of the last four positions.
 /// They also read the byte before the window.
 const WINDOW_READS: usize = WINDOW + 16;
+/// Stands for no position in a dictionary.
+const NOWHERE: u32 = u32::MAX;
 
 /// The candidates of some adjacent windows.
 ///
@@ -38,6 +42,9 @@ pub(super) struct Candidates {
     /// The position to try if the source fails; a value that is not before the position means none. With tags there is
     /// none.
     seconds: [u32; (WINDOWS + 1) * WINDOW],
+    /// With a dictionary: the position in it that a position may match, valid if its bit is set, else [`NOWHERE`]. The source of a
+    /// set bit is not before the position then if no entry agrees.
+    in_dictionary: [u32; (WINDOWS + 1) * WINDOW],
 }
 
 impl Candidates {
@@ -72,6 +79,17 @@ impl Candidates {
         (second < p).then_some(second)
     }
 
+    /// Returns the position in the dictionary that position `p` may match; eight bytes of the dictionary follow it.
+    ///
+    /// # Safety
+    /// As [`ahead`](Self::ahead).
+    #[inline(always)]
+    pub(super) unsafe fn in_dictionary(&self, p: usize) -> Option<usize> {
+        // SAFETY: `p - first` is less than the number of values by this function's contract.
+        let position = unsafe { *self.in_dictionary.get_unchecked(p - self.first) };
+        (position != NOWHERE).then_some(position as usize)
+    }
+
     /// Drops all windows but the last, which the parser has not finished.
     fn keep_last(&mut self) {
         let last = (self.end - self.first) / WINDOW - 1;
@@ -83,6 +101,17 @@ impl Candidates {
         self.seconds
             .copy_within(last * WINDOW..(last + 1) * WINDOW, 0);
     }
+
+    /// Does for the dictionary what [`keep_last`](Self::keep_last) does for the rest, and comes before it. The windows that follow are
+    /// searched for matches in the dictionary only if it `is_in_reach`.
+    fn keep_last_in_dictionary(&mut self, is_in_reach: bool) {
+        let last = (self.end - self.first) / WINDOW - 1;
+        self.in_dictionary
+            .copy_within(last * WINDOW..(last + 1) * WINDOW, 0);
+        if !is_in_reach {
+            self.in_dictionary[WINDOW..].fill(NOWHERE);
+        }
+    }
 }
 
 /// The kind of blocks: a constant in each specialised copy of the search.
@@ -91,26 +120,39 @@ pub(super) struct Kind {
     /// The block is larger than a page can be.
     pub is_large: bool,
     pub hashes_five: bool,
+    /// Matches may reach into a dictionary.
+    pub has_dictionary: bool,
 }
 
 impl Kind {
     pub(super) const SMALL_PAGE: Self = Self {
         is_large: false,
         hashes_five: false,
+        has_dictionary: false,
     };
     pub(super) const PAGE: Self = Self {
-        is_large: false,
         hashes_five: true,
+        ..Self::SMALL_PAGE
     };
     pub(super) const LARGE: Self = Self {
         is_large: true,
-        hashes_five: true,
+        ..Self::PAGE
     };
+
+    /// Returns this kind with a dictionary.
+    pub(super) const fn with_dictionary(self) -> Self {
+        Self {
+            has_dictionary: true,
+            ..self
+        }
+    }
 }
 
 /// The hash table, and the candidates that the parser is working on.
 pub(super) struct MatchFinder {
     table: Table,
+    pub dictionary: Option<Dictionary>,
+    /// The kind of the windows that are searched next.
     pub kind: Kind,
     pub candidates: Candidates,
 }
@@ -134,8 +176,15 @@ struct Window {
     pairs: [u64; WINDOW],
 }
 
+/// Buckets, then entries, and keys of a window in the index of a dictionary.
+#[repr(align(64))]
+struct Looked {
+    entries: [u32; WINDOW],
+    keys: [u32; WINDOW],
+}
+
 impl MatchFinder {
-    pub(super) fn new(parse: &Parse) -> Self {
+    pub(super) fn new(parse: &Parse, dictionary: Option<Dictionary>) -> Self {
         let hash_bits = if parse.is_large() {
             LARGE_HASH_BITS
         } else {
@@ -151,7 +200,9 @@ impl MatchFinder {
             kind: Kind {
                 is_large: parse.is_large(),
                 hashes_five: parse.hash_bytes() == 5,
+                has_dictionary: dictionary.is_some(),
             },
+            dictionary,
             candidates: Candidates {
                 first: 0,
                 end: 0,
@@ -159,6 +210,7 @@ impl MatchFinder {
                 sources: [0; _],
                 // No second source, as long as nothing is stored.
                 seconds: [u32::MAX; _],
+                in_dictionary: [NOWHERE; _],
             },
         }
     }
@@ -183,6 +235,12 @@ impl MatchFinder {
             .fill(u64::from(empty) << 32 | u64::from(empty));
         (self.candidates.first, self.candidates.end) = (0, 0);
         self.candidates.bits.fill(0);
+        self.kind.has_dictionary = self.dictionary.is_some();
+    }
+
+    /// Leaves the dictionary, if the next windows are out of its reach.
+    pub(super) const fn leave_dictionary(&mut self) {
+        self.kind.has_dictionary = self.kind.has_dictionary && self.candidates.end <= REACH;
     }
 
     /// Returns the hash bits of an entry for the first of `bytes`; 0 if there are too few bytes.
@@ -206,6 +264,9 @@ impl MatchFinder {
     pub(super) unsafe fn windows<L: Lanes>(&mut self, input: &[u8], last: usize, kind: Kind) {
         debug_assert!(last + MATCH_START_MARGIN <= input.len() && kind == self.kind);
         if self.candidates.end > 0 {
+            if self.dictionary.is_some() {
+                self.candidates.keep_last_in_dictionary(kind.has_dictionary);
+            }
             self.candidates.keep_last();
         }
         let mut window = Window {
@@ -249,16 +310,29 @@ impl MatchFinder {
         window: &mut Window,
     ) -> u64 {
         let Self {
-            table, candidates, ..
+            table,
+            candidates,
+            dictionary,
+            ..
         } = self;
         let at = start - candidates.first;
+        let dictionary = dictionary.as_ref().filter(|_| kind.has_dictionary);
         // SAFETY: reads end at byte 80 = WINDOW_READS from `from` on at the latest: 60 + 4 + 16 with four lanes, 56 + 4
-        // + 16 with eight, 48 + 4 + 24 with sixteen; `is_one_run` reads 67. `at + WINDOW` is at most the number of
+        // + 16 with eight, 48 + 4 + 24 with sixteen; `is_one_run` reads 71. `at + WINDOW` is at most the number of
         // sources and seconds, by this function's contract, and L::N divides WINDOW. Bucket numbers are at most
         // 2^bucket_bits, as `hash` guarantees, and the table has one bucket more than that.
         unsafe {
             let sources = candidates.sources.as_mut_ptr().add(at);
-            if is_one_run(from) {
+            // Where eight bytes of a run match the block, no match in a dictionary is preferred.
+            let is_one_run = if dictionary.is_some() {
+                is_one_run::<{ WINDOW + 7 }>(from)
+            } else {
+                is_one_run::<{ WINDOW + 3 }>(from)
+            };
+            if is_one_run {
+                if dictionary.is_some() {
+                    candidates.in_dictionary[at..at + WINDOW].fill(NOWHERE);
+                }
                 for i in 0..rolled(WINDOW) {
                     sources.add(i).write((start + i).wrapping_sub(1) as u32);
                 }
@@ -269,6 +343,10 @@ impl MatchFinder {
                 table.hash::<L>(from.add(i), start, i, kind, window);
             }
             let mut bits = 0;
+            if let Some(dictionary) = dictionary {
+                let found = candidates.in_dictionary.as_mut_ptr().add(at);
+                bits = look_up::<L>(dictionary, from, start, found);
+            }
             for i in (0..WINDOW).step_by(L::N) {
                 let agreeing =
                     table.compare::<L>(start, i, kind, window, sources.add(i), seconds.add(i));
@@ -386,9 +464,68 @@ impl Table {
                 b_agrees = b_agrees.and_not(tag_agrees);
             }
             let before = p.sub(L::splat(1));
-            before.select(a.select(b, a_agrees), run).store(source);
-            a_agrees.or(b_agrees).or(run).bits()
+            let found = before.select(a.select(b, a_agrees), run);
+            let agrees = a_agrees.or(b_agrees).or(run);
+            if kind.has_dictionary {
+                found.select(L::splat(NOWHERE), agrees).store(source);
+            } else {
+                found.store(source);
+            }
+            agrees.bits()
         }
+    }
+}
+
+/// Looks up the window at `start`, whose first byte is at `from`, in the index of a dictionary: writes the positions in it that
+/// positions may match, or [`NOWHERE`], to `found`; returns the bit mask of those that may.
+///
+/// # Safety
+/// The machine has the instructions of `L`; [`WINDOW_READS`] bytes are readable from `from` on; [`WINDOW`] values are
+/// writable at `found`.
+#[inline(always)]
+unsafe fn look_up<L: Lanes>(
+    dictionary: &Dictionary,
+    from: *const u8,
+    start: usize,
+    found: *mut u32,
+) -> u64 {
+    let mut looked = Looked {
+        entries: [0; _],
+        keys: [0; _],
+    };
+    let (entries, keys) = (looked.entries.as_mut_ptr(), looked.keys.as_mut_ptr());
+    let index = dictionary.fast().entries().as_ptr();
+    // SAFETY: reads end at byte WINDOW_READS from `from` on (see `MatchFinder::window`). The arrays have WINDOW values, and L::N
+    // divides WINDOW. The index has an entry for each value of BUCKET_BITS bits.
+    unsafe {
+        for i in (0..WINDOW).step_by(L::N) {
+            let fifth = L::words(from.add(i + 4)).and(L::splat(255));
+            let product = L::words(from.add(i))
+                .mul(L::splat(HASH_MULTIPLIER))
+                .add(fifth.mul(L::splat(FIFTH_MULTIPLIER)));
+            product.shift_right(32 - BUCKET_BITS).store(entries.add(i));
+            product
+                .mul(L::splat(1 << Latest::KEY_SHIFT))
+                .and(L::splat(Latest::KEY_MASK))
+                .or(L::splat(Latest::KEY_SET))
+                .store(keys.add(i));
+        }
+        for i in 0..rolled(WINDOW) {
+            let bucket = entries.add(i).read() as usize;
+            entries.add(i).write(index.add(bucket).read());
+        }
+        let mut bits = 0;
+        for i in (0..WINDOW).step_by(L::N) {
+            let p = L::add(L::splat((start + i) as u32), L::load(COUNT.as_ptr()));
+            let q = L::load(entries.add(i)).xor(L::load(keys.add(i)));
+            let zero = L::splat(0);
+            let offset = p.add(L::splat(dictionary.as_bytes().len() as u32)).sub(q);
+            let agrees = q.shift_right(16).equal(zero);
+            let agrees = agrees.and(offset.shift_right(16).equal(zero));
+            q.select(L::splat(NOWHERE), agrees).store(found.add(i));
+            bits |= u64::from(agrees.bits()) << i;
+        }
+        bits
     }
 }
 
@@ -400,19 +537,19 @@ fn rolled(n: usize) -> usize {
 
 const COUNT: [u32; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
-/// Returns true if all positions of the window at `from` are runs.
+/// Returns true if the first `N` bytes of the window at `from` equal the byte before it: all of its positions are runs then, if `N` is
+/// at least WINDOW + 3.
 ///
 /// # Safety
-/// 67 bytes at `from` and the byte before it are readable.
+/// `N` bytes at `from`, at least eight, and the byte before it are readable.
 #[inline(always)]
-unsafe fn is_one_run(from: *const u8) -> bool {
-    // SAFETY: 67 bytes from `from` on, and the byte before it, are readable by this function's contract.
+unsafe fn is_one_run<const N: usize>(from: *const u8) -> bool {
+    // SAFETY: `N` bytes from `from` on, and the byte before it, are readable by this function's contract.
     unsafe {
         let eight = |at: *const u8| at.cast::<u64>().read_unaligned();
         let before = from.sub(1);
         eight(before) == eight(from)
-            && std::slice::from_raw_parts(before, WINDOW + 3)
-                == std::slice::from_raw_parts(from, WINDOW + 3)
+            && std::slice::from_raw_parts(before, N) == std::slice::from_raw_parts(from, N)
     }
 }
 

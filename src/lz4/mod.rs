@@ -67,6 +67,25 @@
 //!
 //! [`Level::Sequential`] has a parse of its own, defined in `sequential.rs`.
 //!
+//! # Dictionaries
+//!
+//! A [`Dictionary`] is bytes that stand before each block, of which the last `D` count: at most 65,536. A match whose source is the
+//! byte `q` of the dictionary has at position `p` of a block the offset `p + D - q`, which is above `p` and at most 65,535. Encoders write
+//! no match that goes on from the end of the dictionary into the block; decoders accept it, as liblz4 does. With `D = 0` the
+//! parses are those above. Positions `q` with `q + 8 <= D` are indexed. `hash(b)` is the word at byte `b` times 2_654_435_761, mod 2^32.
+//!
+//! **Fast.** `five(b) = (hash(b) + byte(b + 4) * 2_246_822_519) mod 2^32`. The dictionary's candidate of `p` is the last indexed
+//! position `q` of which the upper 15 bits of `five(q)` are those of `five(p)`, if its offset is at most 65,535. `there(p)` is the number
+//! of equal bytes at `q` and at `p`, counted up to the first that differs or to 8; `own(p)` is the same for `p - candidate(p)`, or 0
+//! without a candidate. If `there(p) >= 5` and `there(p) > own(p)`, the dictionary's candidate is that of `p`. Its length is that of the common
+//! prefix, not going past the end of the dictionary or `n - 5`. The rest is as above.
+//!
+//! **High.** Of the indexed positions with the upper 15 bits of `hash(p)` and an offset of at most 65,535, the 16 latest are more
+//! candidates of `p`. Their length is limited by the end of the dictionary, too. The longest is the own match if it has at least 4
+//! bytes and is longer than that in the block, the latest of equals. A match of `p + 1` whose source there is in the dictionary
+//! goes on to `p` if there is a byte before it in the dictionary, and it equals the byte at `p`. A chosen match goes on at most to the end of
+//! the dictionary.
+//!
 //! # Pages
 //!
 //! **Page kinds.** A page is a fill if its length is a multiple of 8, at least 8, and it repeats its first 8 bytes;
@@ -76,6 +95,7 @@ mod batch;
 mod cheapest;
 mod compare;
 mod decode;
+mod dictionary;
 mod encode;
 mod fast_path;
 pub mod formats;
@@ -110,6 +130,7 @@ pub(crate) use batch::{all_sound, check_room, decompress_all};
 #[cfg(gpu_engine)]
 pub(crate) use decode::decode;
 pub use decode::decompress_block;
+pub use dictionary::Dictionary;
 // For the tests, benchmarks and fuzz targets of this repository; no part of the API.
 #[doc(hidden)]
 pub use encode::{Encoder, compress_block};

@@ -2,8 +2,8 @@
 
 use std::mem::MaybeUninit;
 
-use super::BlockError;
 use super::decode::decompress_block_uninit;
+use super::{BlockError, Dictionary};
 use crate::memory::as_uninit;
 
 /// Alignment of blocks in a packed buffer, in bytes.
@@ -81,14 +81,15 @@ impl PageEntry {
         })
     }
 
-    /// Decompresses the block of this entry in `packed` to `page`, which it must fill.
+    /// Decompresses the block of this entry in `packed` to `page`, which it must fill. It must not need a
+    /// dictionary.
     ///
     /// # Errors
     /// [`BlockError::BadTableEntry`] if the entry points outside `packed` or its length does not fit its kind, else the
     /// error of the decoder. `page` is all zeros after an error.
     pub fn decompress(&self, packed: &[u8], page: &mut [u8]) -> Result<(), BlockError> {
         // SAFETY: `decompress_uninit` writes only initialised bytes.
-        self.decompress_uninit(packed, unsafe { as_uninit(page) })
+        self.decompress_uninit(packed, unsafe { as_uninit(page) }, None)
     }
 
     /// As [`decompress`](Self::decompress), to memory that may be uninitialised. All of `page` is initialised then, also after
@@ -97,13 +98,14 @@ impl PageEntry {
         &self,
         packed: &[u8],
         page: &mut [MaybeUninit<u8>],
+        dictionary: Option<&Dictionary>,
     ) -> Result<(), BlockError> {
         let Some(block) = self.block(packed, page.len()) else {
             page.fill(MaybeUninit::new(0));
             return Err(BlockError::BadTableEntry);
         };
         match self.kind {
-            PageKind::Lz4 => return decompress_block_uninit(block, page),
+            PageKind::Lz4 => return decompress_block_uninit(block, page, dictionary),
             PageKind::Stored => {
                 page.write_copy_of_slice(block);
             }

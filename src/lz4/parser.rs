@@ -1,18 +1,29 @@
 //! The greedy or lazy parse over the candidates of the match finder: chooses matches and writes sequences.
 
 use super::LAZY_BELOW;
-use super::compare::{match_length, word};
+use super::compare::{eight, match_length, word};
+use super::dictionary::{self, Padded};
 use super::match_finder::Candidates;
+use super::parse::LAST_LITERALS;
 use super::sequence_writer::SequenceWriter;
 
 /// Positions that [`Candidates::ahead`] covers in every case.
 const AHEAD: usize = 57;
+
+/// Equal bytes that a match in a dictionary needs.
+const IN_DICTIONARY: usize = 5;
 
 /// The state of the parse of one block.
 pub(super) struct Parser<'a> {
     input: &'a [u8],
     position: usize,
     writer: SequenceWriter<'a>,
+}
+
+/// A match in the block or in a dictionary.
+struct Found {
+    length: usize,
+    offset: usize,
 }
 
 impl<'a> Parser<'a> {
@@ -62,6 +73,90 @@ impl<'a> Parser<'a> {
                 };
                 self.position = self.writer.sequence(p, p - q, p + length);
             }
+        }
+    }
+
+    /// As [`parse`](Self::parse), with matches in a dictionary.
+    ///
+    /// # Safety
+    /// As [`parse`](Self::parse); the candidates are those of a search with this dictionary.
+    #[inline(always)]
+    pub(super) unsafe fn parse_with(
+        &mut self,
+        candidates: &Candidates,
+        limit: usize,
+        is_lazy: bool,
+        dictionary: Padded<'_>,
+    ) {
+        while self.position < limit {
+            // SAFETY: the position is at or after the end of the previous call, and below `limit`, so `candidates`
+            // covers it by this function's contract.
+            let ahead = unsafe { candidates.ahead(self.position) };
+            if ahead == 0 {
+                self.position += AHEAD;
+                continue;
+            }
+            let mut p = self.position + ahead.trailing_zeros() as usize;
+            // SAFETY: the bit of `p`, at most 63 positions ahead, is set, so `p` is covered and searchable. If the second bit is
+            // set, so is `p + 1`. `p` is at or after the position, which is at or after the anchor. A match has at least four bytes
+            // and ends inside the block.
+            unsafe {
+                let Some(mut found) = self.found(candidates, p, dictionary) else {
+                    self.position = p + 1;
+                    continue;
+                };
+                if is_lazy
+                    && found.length < LAZY_BELOW
+                    && candidates.ahead(p) & 2 != 0
+                    && let Some(next) = self.found(candidates, p + 1, dictionary)
+                    && next.length > found.length
+                {
+                    (p, found) = (p + 1, next);
+                }
+                self.position = self.writer.sequence(p, found.offset, p + found.length);
+            }
+        }
+    }
+
+    /// Returns the match at `p`: in the block, or in the dictionary if more of the first eight bytes agree there.
+    ///
+    /// # Safety
+    /// As [`verified`](Self::verified); the candidates are those of a search with this dictionary.
+    #[inline(always)]
+    unsafe fn found(
+        &self,
+        candidates: &Candidates,
+        p: usize,
+        dictionary: Padded<'_>,
+    ) -> Option<Found> {
+        // SAFETY: the bit of `p` is set by this function's contract, so `p` is searchable: 12 bytes of the block follow it. Sources
+        // that are before `p` are inside the block; eight bytes of the dictionary follow a position in it.
+        unsafe {
+            let q = candidates.source(p);
+            let mut own = (q < p && word(self.input, q) == word(self.input, p)).then_some(q);
+            if own.is_none() && q < p {
+                own = self.second(candidates, p);
+            }
+            if let Some(there) = candidates.in_dictionary(p) {
+                let n_equal = dictionary::n_equal(self.input, p, dictionary, there);
+                let differs = |q| eight(self.input, q) ^ eight(self.input, p);
+                let n_own = own.map_or(0, |q| differs(q).trailing_zeros() as usize / 8);
+                if n_equal > n_own && n_equal >= IN_DICTIONARY {
+                    let most = self.input.len() - LAST_LITERALS - p;
+                    let length = match n_equal {
+                        8 => dictionary::match_length(self.input, p, dictionary, there, most),
+                        fewer => fewer.min(most),
+                    };
+                    let offset = p + dictionary.len() - there;
+                    return Some(Found { length, offset });
+                }
+            }
+            let q = own?;
+            let length = match_length(self.input, p, q);
+            Some(Found {
+                length,
+                offset: p - q,
+            })
         }
     }
 

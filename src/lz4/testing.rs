@@ -1,5 +1,6 @@
 //! Access to each instruction set of this machine, for tests and benchmarks that compare them.
 
+use super::dictionary::Dictionary;
 use super::encode::Encoder;
 use super::instructions::Instructions;
 use super::parse::Parse;
@@ -8,9 +9,9 @@ impl Encoder {
     /// Returns an encoder for each instruction set of this machine, the best one first. All write the same bytes.
     #[doc(hidden)]
     #[must_use]
-    pub fn for_all_instructions(parse: &Parse) -> Vec<Self> {
+    pub fn for_all_instructions(parse: &Parse, dictionary: Option<&Dictionary>) -> Vec<Self> {
         Instructions::available()
-            .map(|instructions| Self::with_instructions(parse, instructions))
+            .map(|instructions| Self::with_instructions(parse, dictionary.cloned(), instructions))
             .collect()
     }
 }

@@ -88,20 +88,69 @@ fn candidates(input: &[u8], parse: &Parse) -> Vec<usize> {
     found
 }
 
-fn match_length(input: &[u8], p: usize, offset: usize) -> usize {
-    (p..input.len() - 5)
-        .take_while(|&i| input[i] == input[i - offset])
-        .count()
+/// Returns the length of the match of `p` in the block, or in the dictionary before it, where it ends at the latest.
+fn match_length(input: &[u8], dictionary: &[u8], p: usize, offset: usize) -> usize {
+    let end = input.len() - 5;
+    let pairs = match offset.checked_sub(p) {
+        None | Some(0) => input[p..end].iter().zip(&input[p - offset..]),
+        Some(before) => input[p..end]
+            .iter()
+            .zip(&dictionary[dictionary.len() - before..]),
+    };
+    pairs.take_while(|(a, b)| a == b).count()
+}
+
+/// Returns the positions of a dictionary that may be candidates.
+fn indexed(dictionary: &[u8]) -> Range<usize> {
+    0..(dictionary.len() + 1).saturating_sub(8)
+}
+
+/// Replaces candidates in the block by those in the dictionary, where they are preferred.
+fn add_dictionary(offsets: &mut [usize], input: &[u8], dictionary: &[u8]) {
+    let bucket = |bytes: &[u8], p: usize| {
+        let fifth = u32::from(bytes[p + 4]).wrapping_mul(2_246_822_519);
+        word(bytes, p)
+            .wrapping_mul(2_654_435_761)
+            .wrapping_add(fifth)
+            >> 17
+    };
+    let mut index = BTreeMap::new();
+    for q in indexed(dictionary) {
+        index.insert(bucket(dictionary, q), q);
+    }
+    for (p, own) in offsets.iter_mut().enumerate() {
+        let Some(&q) = index.get(&bucket(input, p)) else {
+            continue;
+        };
+        let n_equal = |source: &[u8]| (0..8).take_while(|&i| source[i] == input[p + i]).count();
+        let n_own = if *own == 0 {
+            0
+        } else {
+            n_equal(&input[p - *own..])
+        };
+        let n_there = n_equal(&dictionary[q..]);
+        let offset = p + dictionary.len() - q;
+        if n_there >= 5 && n_there > n_own && offset <= 65_535 {
+            *own = offset;
+        }
+    }
 }
 
 /// Returns the block of `input`.
 pub fn compress_block(input: &[u8], parse: &Parse) -> Vec<u8> {
+    compress_block_with(input, parse, &[])
+}
+
+/// Returns the block of `input`, before which a dictionary of at most 65,536 bytes stands.
+pub fn compress_block_with(input: &[u8], parse: &Parse, dictionary: &[u8]) -> Vec<u8> {
     match parse.level() {
-        Level::Sequential => return sequential_block(input, parse.page_size()),
-        Level::High => return cheapest_block(input, parse),
+        Level::Sequential => return sequential_block(input, dictionary, parse.page_size()),
+        Level::High => return cheapest_block(input, dictionary, parse),
         _ => {}
     }
-    let offsets = candidates(input, parse);
+    let mut offsets = candidates(input, parse);
+    add_dictionary(&mut offsets, input, dictionary);
+    let match_length = |p, offset| match_length(input, dictionary, p, offset);
     let mut out = Vec::new();
     let (mut p, mut anchor) = (0, 0);
     while let Some(ahead) = offsets
@@ -109,9 +158,9 @@ pub fn compress_block(input: &[u8], parse: &Parse) -> Vec<u8> {
         .and_then(|rest| rest.iter().position(|&offset| offset != 0))
     {
         let mut m = p + ahead;
-        let mut length = match_length(input, m, offsets[m]);
+        let mut length = match_length(m, offsets[m]);
         if parse.lazy() && length < LAZY_BELOW && m + 1 < offsets.len() && offsets[m + 1] != 0 {
-            let next = match_length(input, m + 1, offsets[m + 1]);
+            let next = match_length(m + 1, offsets[m + 1]);
             if next > length {
                 (m, length) = (m + 1, next);
             }
@@ -126,8 +175,19 @@ pub fn compress_block(input: &[u8], parse: &Parse) -> Vec<u8> {
 }
 
 /// Returns the match of every position of a part of level High, as length and offset; (0, 0) for none.
-fn longest_matches(input: &[u8], part: Range<usize>, parse: &Parse) -> Vec<(usize, usize)> {
+fn longest_matches(
+    input: &[u8],
+    dictionary: &[u8],
+    part: Range<usize>,
+    parse: &Parse,
+) -> Vec<(usize, usize)> {
     let n_searchable = input.len() - 11;
+    let dictionary_bucket = |bytes: &[u8], p| word(bytes, p).wrapping_mul(2_654_435_761) >> 17;
+    let mut in_dictionary: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for q in indexed(dictionary) {
+        let bucket = dictionary_bucket(dictionary, q);
+        in_dictionary.entry(bucket).or_default().push(q);
+    }
     let mut same_hash: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     let mut found = vec![(0, 0); part.len()];
     for p in part.start.saturating_sub(65_535)..part.end.min(n_searchable) {
@@ -144,6 +204,15 @@ fn longest_matches(input: &[u8], part: Range<usize>, parse: &Parse) -> Vec<(usiz
                     break;
                 }
             }
+            let there = in_dictionary.get(&dictionary_bucket(input, p));
+            let offsets = there.into_iter().flatten().rev();
+            let offsets = offsets.map(|q| p + dictionary.len() - q);
+            for offset in offsets.filter(|&offset| offset <= 65_535).take(16) {
+                let length = match_length(input, dictionary, p, offset).min(128);
+                if length >= 4 && length > found[p - part.start].0 {
+                    found[p - part.start] = (length, offset);
+                }
+            }
         }
         earlier.push(p);
     }
@@ -151,7 +220,13 @@ fn longest_matches(input: &[u8], part: Range<usize>, parse: &Parse) -> Vec<(usiz
         let (length, offset) = found[i];
         let p = part.start + i - 1;
         let longer = length >= 8 || length >= found[i - 1].0;
-        if (4..65_535).contains(&length) && longer && p >= offset && input[p] == input[p - offset] {
+        let goes_on = if offset > p + 1 {
+            let at = (p + dictionary.len()).checked_sub(offset);
+            at.is_some_and(|at| input[p] == dictionary[at])
+        } else {
+            p >= offset && input[p] == input[p - offset]
+        };
+        if (4..65_535).contains(&length) && longer && goes_on {
             found[i - 1] = (length + 1, offset);
         }
     }
@@ -159,7 +234,7 @@ fn longest_matches(input: &[u8], part: Range<usize>, parse: &Parse) -> Vec<(usiz
 }
 
 /// Returns the block of level High.
-fn cheapest_block(input: &[u8], parse: &Parse) -> Vec<u8> {
+fn cheapest_block(input: &[u8], dictionary: &[u8], parse: &Parse) -> Vec<u8> {
     let mut out = Vec::new();
     let (mut p, mut anchor) = (0, 0);
     for start in (0..input.len()).step_by(65_536) {
@@ -167,7 +242,7 @@ fn cheapest_block(input: &[u8], parse: &Parse) -> Vec<u8> {
             break;
         }
         let part = start..input.len().min(start + 65_536);
-        let mut chosen = longest_matches(input, part.clone(), parse);
+        let mut chosen = longest_matches(input, dictionary, part.clone(), parse);
         let mut costs = vec![0; part.len() + 1];
         for i in (0..part.len()).rev() {
             let (length, offset) = chosen[i];
@@ -195,7 +270,7 @@ fn cheapest_block(input: &[u8], parse: &Parse) -> Vec<u8> {
                 continue;
             }
             if length != 18 {
-                length = match_length(input, p, offset);
+                length = match_length(input, dictionary, p, offset);
             }
             sequence(&mut out, &input[anchor..p], Some((offset, length)));
             p += length;
@@ -206,32 +281,37 @@ fn cheapest_block(input: &[u8], parse: &Parse) -> Vec<u8> {
     out
 }
 
-/// Hash table of positions of the sequential parse.
+/// Hash tables of positions of the sequential parse, of the block and of its dictionary.
 struct Table<'a> {
     input: &'a [u8],
+    dictionary: &'a [u8],
     n_bytes: usize,
     n_bits: usize,
     /// Base of the positions; a lower position is replaced by it.
     base: usize,
     positions: BTreeMap<u64, usize>,
+    in_dictionary: BTreeMap<u64, usize>,
 }
 
 impl Table<'_> {
-    /// Replaces the entry of the hash of `p` by `p`; returns the old entry.
-    fn replace(&mut self, p: usize) -> usize {
-        let bytes = self.input[p..p + self.n_bytes]
-            .iter()
-            .rev()
-            .fold(0_u128, |sum, &byte| sum << 8 | u128::from(byte));
-        let n_bits = 8 * self.n_bytes;
-        let hash = (bytes * 0x9e_3779_b97f % (1 << n_bits)) >> (n_bits - self.n_bits);
-        let before = self.positions.insert(hash as u64, p);
-        before.unwrap_or(0).max(self.base)
+    fn hash(bytes: &[u8], n_bits: usize) -> u64 {
+        let bytes_of = |sum, &byte| sum << 8 | u128::from(byte);
+        let n_product = 8 * bytes.len();
+        let bytes = bytes.iter().rev().fold(0_u128, bytes_of);
+        ((bytes * 0x9e_3779_b97f % (1 << n_product)) >> (n_product - n_bits)) as u64
     }
 
+    /// Returns the offset of a match of `p`, in the block if there is one, and puts `p` into the table of the block.
     fn probe(&mut self, p: usize) -> Option<usize> {
-        let q = self.replace(p);
-        (word(self.input, q) == word(self.input, p)).then_some(q)
+        let bytes = &self.input[p..p + self.n_bytes];
+        let before = self.positions.insert(Self::hash(bytes, self.n_bits), p);
+        let q = before.unwrap_or(0).max(self.base);
+        if word(self.input, q) == word(self.input, p) {
+            return Some(p - q);
+        }
+        let &q = self.in_dictionary.get(&Self::hash(bytes, 15))?;
+        let offset = p + self.dictionary.len() - q;
+        (self.dictionary[q..].starts_with(bytes) && offset <= 65_535).then_some(offset)
     }
 
     fn find(&mut self, mut p: usize, last: usize) -> Result<(usize, usize), usize> {
@@ -240,52 +320,60 @@ impl Table<'_> {
             if p > last || next > last {
                 break;
             }
-            if let Some(q) = self.probe(p) {
-                return Ok((p, q));
+            if let Some(offset) = self.probe(p) {
+                return Ok((p, offset));
             }
             p = next;
         }
         Err(p)
     }
+
+    /// Returns true if the match of `p` may begin a byte earlier.
+    fn goes_back(&self, p: usize, offset: usize) -> bool {
+        if offset > p {
+            let q = p + self.dictionary.len() - offset;
+            return q > 0 && self.dictionary[q - 1] == self.input[p - 1];
+        }
+        p - offset > self.base && self.input[p - 1] == self.input[p - offset - 1]
+    }
 }
 
 /// Returns the block of the sequential parse.
-fn sequential_block(input: &[u8], largest: u32) -> Vec<u8> {
+fn sequential_block(input: &[u8], dictionary: &[u8], largest: u32) -> Vec<u8> {
     let mut out = Vec::new();
     let mut anchor = 0;
     if let Some(last) = input.len().checked_sub(12) {
         let (n_bytes, n_bits) = if largest > 16_384 { (6, 13) } else { (5, 12) };
+        let entry = |q| (Table::hash(&dictionary[q..q + n_bytes], 15), q);
         let mut table = Table {
             input,
+            dictionary,
             n_bytes,
             n_bits,
             base: 0,
             positions: [].into(),
+            in_dictionary: indexed(dictionary).map(entry).collect(),
         };
         let mut p = 1;
         loop {
             let within = last.min(table.base + 65_535);
             let ended = loop {
-                let (mut start, mut q) = match table.find(p, within) {
+                let (mut start, mut offset) = match table.find(p, within) {
                     Ok(found) => found,
                     Err(ended) => break ended,
                 };
                 loop {
-                    let end = start + match_length(input, start, start - q);
-                    while start > anchor && q > table.base && input[start - 1] == input[q - 1] {
-                        (start, q) = (start - 1, q - 1);
+                    let end = start + match_length(input, dictionary, start, offset);
+                    while start > anchor && table.goes_back(start, offset) {
+                        start -= 1;
                     }
-                    sequence(
-                        &mut out,
-                        &input[anchor..start],
-                        Some((start - q, end - start)),
-                    );
+                    sequence(&mut out, &input[anchor..start], Some((offset, end - start)));
                     (anchor, p) = (end, end + 1);
                     if end > within {
                         break;
                     }
                     match table.probe(end) {
-                        Some(again) => (start, q) = (end, again),
+                        Some(again) => (start, offset) = (end, again),
                         None => break,
                     }
                 }
@@ -323,17 +411,17 @@ fn length(out: &mut Vec<u8>, length: usize) {
 
 /// Decodes byte by byte, with the checks in the order of the contract.
 pub fn decompress_block(block: &[u8], page_length: usize) -> Result<Vec<u8>, BlockError> {
-    decompress_block_after(&[], block, page_length)
+    decompress_block_with(block, page_length, &[])
 }
 
-/// As [`decompress_block`], with a dictionary before the page.
-pub fn decompress_block_after(
-    dictionary: &[u8],
+/// As [`decompress_block`], after a dictionary.
+pub fn decompress_block_with(
     block: &[u8],
     page_length: usize,
+    dictionary: &[u8],
 ) -> Result<Vec<u8>, BlockError> {
+    let page_length = dictionary.len() + page_length;
     let mut out = dictionary.to_vec();
-    let end = dictionary.len() + page_length;
     let mut ip = 0;
     let next = |ip: &mut usize| {
         *ip += 1;
@@ -358,13 +446,14 @@ pub fn decompress_block_after(
         if n_literals > block.len() - ip {
             return Err(BlockError::Truncated);
         }
-        if n_literals > end - out.len() {
+        if n_literals > page_length - out.len() {
             return Err(BlockError::OutputOverrun);
         }
         out.extend_from_slice(&block[ip..ip + n_literals]);
         ip += n_literals;
         if ip == block.len() {
-            return if out.len() == end {
+            let full = out.len() == page_length;
+            return if full {
                 Ok(out.split_off(dictionary.len()))
             } else {
                 Err(BlockError::OutputUnderrun)
@@ -381,7 +470,7 @@ pub fn decompress_block_after(
             return Err(BlockError::OffsetTooFar);
         }
         let length = 4 + long(token & 15, &mut ip)?;
-        if length > end - out.len() {
+        if length > page_length - out.len() {
             return Err(BlockError::OutputOverrun);
         }
         for _ in 0..length {

@@ -137,6 +137,7 @@ fn resident(device: &GpuDevice, bytes: &[u8], page_size: u32, level: Level) -> P
             packed,
             page_size,
             n_bytes,
+            dictionary_id: 0,
         }
     })
 }
@@ -169,6 +170,7 @@ fn compress_pinned(compressor: &mut GpuBatchCompressor, bytes: &[u8]) -> PackedP
             table,
             page_size: 4096,
             n_bytes,
+            dictionary_id: 0,
         }
     })
 }

@@ -238,6 +238,7 @@ pub fn blocks_and_frames_of_liblz4_are_read(subject: &mut Subject) {
             table,
             page_size,
             n_bytes: content.len() as u64,
+            dictionary_id: 0,
         };
         let (found, report) = subject.codec.decompress_pages(&pages).unwrap();
         let what = format!("{}, {page_size}", subject.name);

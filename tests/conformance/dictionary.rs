@@ -1,12 +1,14 @@
 //! Pages with a dictionary before each: matches that lie in it, that go on from its end into the page, and that reach before its
 //! first byte.
 
-use pagepress::lz4::{BlockError, PackedPages, PageEntry, PageKind};
+use pagepress::kernels::ComputeUnits;
+use pagepress::lz4::{BlockError, Dictionary, Level, PackedPages, PageEntry, PageKind};
 
 use crate::common::naive;
 use crate::common::pages::Random;
 use crate::foreign::Block;
 use crate::guarded;
+use crate::pages::assert_same;
 use crate::subject::{PAGE_SIZES, Subject};
 
 /// Bytes of dictionaries: the least, one word, less and more than most pages.
@@ -109,7 +111,7 @@ fn pages(
     for i in 0..N_PAGES {
         let n = if i + 1 < N_PAGES { page_size } else { tail };
         let block = make(n, dictionary.len(), random);
-        let page = naive::decompress_block_after(dictionary, &block, n);
+        let page = naive::decompress_block_with(&block, n, dictionary);
         status.push(page.as_ref().err().copied());
         content.extend(page.unwrap_or_else(|_| vec![0; n]));
         pages.table.push(PageEntry {
@@ -138,12 +140,14 @@ pub fn matches_reach_into_a_dictionary(subject: &Subject) {
     let step = if subject.is_main() { 1 } else { 4 };
     for (i, page_size) in PAGE_SIZES.into_iter().enumerate().step_by(step) {
         for size in SIZES {
-            let dictionary: Vec<u8> = (0..size).map(|_| random.byte()).collect();
+            let bytes: Vec<u8> = (0..size).map(|_| random.byte()).collect();
+            let dictionary = Dictionary::new(&bytes);
             for (name, make) in kinds {
                 let what = format!("{page_size} behind {size}, {name}");
-                let (pages, content, status) =
-                    pages(make, page_size as usize, &dictionary, &mut random);
-                let found = guarded::decompress(&subject.device, &pages, &dictionary, i);
+                let (pages, content, status) = pages(make, page_size as usize, &bytes, &mut random);
+                let found = guarded::decompress(&subject.device, &pages, Some(&dictionary), i);
+                let twin = dictionary.decompress_pages_status(&pages).unwrap();
+                assert!(twin == (content.clone(), status.clone()), "{what}: the CPU");
                 assert_eq!(found.1, status, "{} {what}", subject.name);
                 assert!(found.0 == content, "{} {what}", subject.name);
                 let is_sound = status.iter().all(Option::is_none);
@@ -203,17 +207,28 @@ pub fn pages_are_compressed_with_a_dictionary(subject: &Subject) {
                 // The latest of equal positions counts.
                 dictionary.copy_within(..2000, 3000);
             }
-            let found = guarded::compress(&subject.device, &bytes, page_size, &dictionary, None);
-            let mut n = 0;
-            for (entry, page) in found.table.iter().zip(bytes.chunks(page_size as usize)) {
-                let block = &found.packed[entry.offset as usize..][..entry.length as usize];
-                if entry.kind == PageKind::Lz4 {
-                    n += 1;
-                    let back = naive::decompress_block_after(&dictionary, block, page.len());
-                    assert!(back.as_deref() == Ok(page), "{what}");
-                }
+            let dictionary = Dictionary::new(&dictionary);
+            let expected = dictionary.compress_pages(&bytes, page_size, Level::Fast);
+            let expected = expected.unwrap();
+            let compress = |compute_units| {
+                let dictionary = Some(&dictionary);
+                guarded::compress(
+                    &subject.device,
+                    &bytes,
+                    page_size,
+                    dictionary,
+                    compute_units,
+                )
+            };
+            assert_same(&compress(None), &expected, &what);
+            // With a copy of the page in workgroup memory, for one page size: software GPUs need long to compile it.
+            if subject.is_main() && page_size == 4096 {
+                let roomy = ComputeUnits {
+                    n: 132,
+                    workgroup_bytes: 228 << 10,
+                };
+                assert_same(&compress(Some(roomy)), &expected, &what);
             }
-            println!("{what}: {n} {} {}", found.packed.len(), bytes.len());
         }
     }
 }

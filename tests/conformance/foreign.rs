@@ -114,6 +114,7 @@ pub fn foreign_blocks_are_decompressed(subject: &Subject) {
                     table: Vec::new(),
                     page_size,
                     n_bytes: n_bytes as u64,
+                    dictionary_id: 0,
                 };
                 for start in (0..n_bytes).step_by(page_size as usize) {
                     let n = (n_bytes - start).min(page_size as usize);

@@ -7,7 +7,7 @@ use pagepress::gpu::{Backend, Buffer, GpuDevice, KernelArg, KernelSource, Waitab
 use pagepress::internals::Job;
 use pagepress::internals::lz4::{compress_job, decompress_job, dictionary_words};
 use pagepress::kernels::{Arg, ComputeUnits, Launch, Slot};
-use pagepress::lz4::{BlockError, Level, PackedPages, PageEntry};
+use pagepress::lz4::{BlockError, Dictionary, Level, PackedPages, PageEntry};
 
 /// Value of guard bytes around the regions, which must not change.
 pub const CANARY: u8 = 0xa5;
@@ -22,16 +22,16 @@ struct Guarded {
     bytes: Vec<u8>,
 }
 
-/// Decompresses pages with canaries around every buffer, and with a dictionary unless it is empty. `variant` selects the number of
+/// Decompresses pages with canaries around every buffer, and with a dictionary if there is one. `variant` selects the number of
 /// pages that a workgroup reads, which a job selects by its number of pages.
 pub fn decompress(
     device: &GpuDevice,
     pages: &PackedPages,
-    dictionary: &[u8],
+    dictionary: Option<&Dictionary>,
     variant: usize,
 ) -> (Vec<u8>, Vec<Option<BlockError>>) {
     let packed_bytes = pages.packed.len() as u64;
-    let size = dictionary.len() as u32;
+    let size = dictionary.map_or(0, |dictionary| dictionary.as_bytes().len() as u32);
     let job = decompress_job(pages.n_bytes, pages.page_size, packed_bytes, size);
     let mut job = job.expect("sizes of a job");
     for launch in &mut job.launches {
@@ -54,10 +54,11 @@ pub fn compress(
     device: &GpuDevice,
     bytes: &[u8],
     page_size: u32,
-    dictionary: &[u8],
+    dictionary: Option<&Dictionary>,
     compute_units: Option<ComputeUnits>,
 ) -> PackedPages {
-    let (n_bytes, size) = (bytes.len() as u64, dictionary.len() as u32);
+    let n_bytes = bytes.len() as u64;
+    let size = dictionary.map_or(0, |dictionary| dictionary.as_bytes().len() as u32);
     let job = compress_job(n_bytes, page_size, Level::Fast, compute_units, size);
     let mut pages = bytes.to_vec();
     pages.resize(bytes.len().next_multiple_of(4), 0);
@@ -79,12 +80,17 @@ pub fn compress(
         packed,
         page_size,
         n_bytes,
+        dictionary_id: dictionary.map_or(0, Dictionary::id),
     }
 }
 
-fn dictionary_bytes(dictionary: &[u8]) -> Vec<u8> {
-    let words = dictionary_words(dictionary).unwrap();
-    words.into_iter().flat_map(u32::to_le_bytes).collect()
+fn dictionary_bytes(dictionary: Option<&Dictionary>) -> Vec<u8> {
+    let words = dictionary.map(|dictionary| dictionary_words(dictionary).unwrap());
+    words
+        .into_iter()
+        .flatten()
+        .flat_map(u32::to_le_bytes)
+        .collect()
 }
 
 /// Runs a job with canaries around every buffer, and returns the content of each. Those that are `given` must stay as they are.

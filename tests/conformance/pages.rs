@@ -223,6 +223,7 @@ pub fn pinned_pages_equal_the_twins(subject: &Subject) {
                 table,
                 page_size: 4096,
                 n_bytes,
+                dictionary_id: 0,
             };
             assert_same(&joined, &expected, subject.name);
             assert!((found.ratio() - expected.ratio()).abs() < 1e-9);

@@ -48,6 +48,7 @@ fn one(packed: &[u8], random: &mut Random) {
         table,
         page_size,
         n_bytes,
+        dictionary_id: 0,
     };
     let all = decompress_pages(&batch);
     let each = decompress_pages_status(&batch);

@@ -30,7 +30,7 @@ pub fn round_trip(data: &[u8]) -> u64 {
 fn one(content: &[u8], parse: &Parse) -> u64 {
     let mut first: Option<Vec<u8>> = None;
     let mut n = 0;
-    for mut encoder in Encoder::for_all_instructions(parse) {
+    for mut encoder in Encoder::for_all_instructions(parse, None) {
         // The second call reuses a hash table.
         for _ in 0..2 {
             let mut block = Vec::new();

@@ -242,7 +242,7 @@ impl GpuCodec {
 
     /// Times a decompression of checked pages to fresh memory.
     async fn time_decompress(&mut self, pages: &PackedPages) -> Result<u64> {
-        let n_bytes = pages.checked_n_bytes()?;
+        let n_bytes = pages.checked_n_bytes(None)?;
         let mut bytes = Vec::new();
         reserve_result(&mut bytes, n_bytes)?;
         let room = &mut bytes.spare_capacity_mut()[..n_bytes];

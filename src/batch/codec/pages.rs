@@ -132,7 +132,7 @@ impl Codec {
         &mut self,
         pages: &PackedPages,
     ) -> Result<((Vec<u8>, Vec<Option<BlockError>>), Report)> {
-        let n_bytes = pages.checked_n_bytes()?;
+        let n_bytes = pages.checked_n_bytes(None)?;
         let mut bytes = Vec::new();
         reserve_result(&mut bytes, n_bytes)?;
         let room = &mut bytes.spare_capacity_mut()[..n_bytes];
@@ -153,7 +153,7 @@ impl Codec {
         pages: &PackedPages,
         out: &mut [u8],
     ) -> Result<(Vec<Option<BlockError>>, Report)> {
-        let room = check_room(out, pages.checked_n_bytes()?)?;
+        let room = check_room(out, pages.checked_n_bytes(None)?)?;
         // SAFETY: `decompress_pages_to` writes only initialised bytes.
         let room = unsafe { as_uninit(room) };
         self.decompress_pages_to(pages, room).await
@@ -182,7 +182,7 @@ impl Codec {
         let reason = match self.plan_decompress(pages).await? {
             Plan::Cpu(reason) => reason,
         };
-        let (status, timings) = on_host(|| lz4::decompress_all(pages, out))?;
+        let (status, timings) = on_host(|| lz4::decompress_all(pages, None, out))?;
         Ok((status, Report::cpu(reason, timings)))
     }
 
@@ -212,7 +212,7 @@ impl Codec {
                 offset: 0,
                 ..*entry
             };
-            entry.decompress_uninit(block.unwrap_or_default(), page)
+            entry.decompress_uninit(block.unwrap_or_default(), page, None)
         };
         let decompress = || lz4::decompress_each(table, page_size, out, decompress);
         let (status, timings) = on_host(decompress)?;

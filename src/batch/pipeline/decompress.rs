@@ -69,7 +69,7 @@ impl Target<'_> {
         match self {
             Self::Bytes(bytes) => {
                 let page = &mut bytes[start..end];
-                entry.decompress_uninit(block, page).err()
+                entry.decompress_uninit(block, page, None).err()
             }
             Self::Pinned(..) => Some(BlockError::BadTableEntry),
             #[cfg(web_pages)]

@@ -188,6 +188,7 @@ mod tests {
             table,
             page_size: 4096,
             n_bytes,
+            dictionary_id: 0,
         }
     }
 

@@ -143,6 +143,7 @@ impl Packed<'_> {
             n_bytes: self
                 .n_bytes
                 .min(table.len() as u64 * u64::from(self.page_size)),
+            dictionary_id: 0,
         }))
     }
 }

@@ -336,7 +336,7 @@ fn decode_to_place(
         return Ok(Decoded::InPlace(place.len()));
     }
     let is_short = place.len() < most;
-    match decode_uninit(block.data, place) {
+    match decode_uninit(block.data, place, None) {
         Ok(content) => Ok(Decoded::InPlace(content.len())),
         Err(BlockError::OutputOverrun) if is_short => {
             let copied = |memory: &mut [u8]| memory::copied(content(block, memory)?);

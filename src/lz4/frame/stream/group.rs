@@ -52,7 +52,7 @@ impl Group {
                 continue;
             }
             let room = &mut content.spare_capacity_mut()[..place.max_content];
-            let decoded = decode_uninit(block.data, room);
+            let decoded = decode_uninit(block.data, room, None);
             let decoded = decoded.map_err(|source| fault(block.index, block.data, 0, source))?;
             let end = decoded.len() + content.len();
             // SAFETY: `decode_uninit` initialised the bytes from the end of the content to this one, in its capacity.
