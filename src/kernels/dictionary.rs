@@ -27,6 +27,11 @@ fn buffer_words(n_bytes: usize) -> usize {
     INDEX_WORDS + WORDS_BEFORE + n_bytes.div_ceil(4) + WORDS_BEHIND
 }
 
+/// Returns the bytes of a dictionary; 0 for none.
+pub(crate) fn n_bytes(dictionary: Option<&Dictionary>) -> u32 {
+    dictionary.map_or(0, |dictionary| dictionary.as_bytes().len() as u32)
+}
+
 /// Returns the content of the buffer of a dictionary, which has bytes.
 ///
 /// # Errors

@@ -133,12 +133,8 @@ pub fn compress_job(
     let n_tiles = n_pages.div_ceil(PAGES_PER_TILE);
     let (scratch, mut launches) = match level {
         Level::High if dictionary.is_some() => {
-            let expected = "give 0 at level High";
-            return Err(Error::invalid(
-                "dictionary bytes",
-                dictionary_bytes.into(),
-                expected,
-            ));
+            let (given, expected) = (dictionary_bytes.into(), "give 0 at level High");
+            return Err(Error::invalid("dictionary bytes", given, expected));
         }
         Level::High => cheapest_launches(n_bytes, n_pages, page_size)?,
         Level::Fast | Level::Sequential => {

@@ -109,7 +109,7 @@ pub fn compress_pages_into(
 }
 
 /// As [`compress_pages_into`]. If there is a dictionary, it stands before each page.
-fn compress_with(
+pub(crate) fn compress_with(
     bytes: &[u8],
     page_size: u32,
     level: Level,
@@ -211,7 +211,8 @@ pub fn decompress_pages_status(pages: &PackedPages) -> Result<(Vec<u8>, Vec<Opti
     decompress_with(pages, None)
 }
 
-fn decompress_with(
+/// As [`decompress_pages_status`]. If there is a dictionary, it stands before each page.
+pub(crate) fn decompress_with(
     pages: &PackedPages,
     dictionary: Option<&Dictionary>,
 ) -> Result<(Vec<u8>, Vec<Option<BlockError>>)> {

@@ -126,16 +126,16 @@ pub use batch::{
     PackedPages, compress_pages, compress_pages_into, decompress_pages, decompress_pages_into,
     decompress_pages_status, decompress_pages_status_into,
 };
-pub(crate) use batch::{all_sound, check_room, decompress_all};
+pub(crate) use batch::{all_sound, check_room, compress_with, decompress_all, decompress_with};
 #[cfg(gpu_engine)]
 pub(crate) use decode::decode;
 pub use decode::decompress_block;
 pub use dictionary::Dictionary;
+#[cfg(gpu_engine)]
+pub(crate) use dictionary::check_id;
 // For the tests, benchmarks and fuzz targets of this repository; no part of the API.
 #[doc(hidden)]
 pub use encode::{Encoder, compress_block};
-#[cfg(gpu_engine)]
-pub(crate) use level::CPU_ONLY;
 pub use level::Level;
 pub(crate) use page::fill_word;
 pub use page::{PageEntry, PageKind};

@@ -276,7 +276,7 @@ pub fn every_call_of_the_cpu_writes_what_others_read() {
             backend,
             ..CodecOptions::default()
         };
-        move || Codec::new(options).unwrap()
+        move || Codec::new(options.clone()).unwrap()
     };
     let mut calls = calls_of_codecs(codec(BackendRequest::Cpu));
     calls.extend(calls_of_codecs(codec(BackendRequest::Auto)));

@@ -115,6 +115,13 @@ macro_rules! conformance {
             }
 
             #[test]
+            fn calls_with_a_dictionary_equal_the_twins() {
+                subject()
+                    .iter()
+                    .for_each(crate::dictionary::calls_with_a_dictionary_equal_the_twins);
+            }
+
+            #[test]
             fn mutated_pages_have_the_twins_status() {
                 subject()
                     .iter()

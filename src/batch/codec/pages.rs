@@ -8,7 +8,7 @@ use super::no_gpu;
 use super::{Codec, Report, on_host};
 use crate::Result;
 #[cfg(gpu_engine)]
-use crate::batch::pipeline::plan::Packed;
+use crate::batch::pipeline::plan::{Form, Packed};
 #[cfg(gpu_engine)]
 use crate::batch::pipeline::source::Source;
 #[cfg(gpu_engine)]
@@ -71,6 +71,7 @@ impl Codec {
         level: Level,
         pages: &mut PackedPages,
     ) -> Result<Report> {
+        let dictionary = self.options.dictionary.clone();
         let reason = match self.plan_compress(bytes, page_size, level).await? {
             Plan::Cpu(reason) => reason,
             #[cfg(gpu_engine)]
@@ -78,7 +79,12 @@ impl Codec {
                 let Some(gpu) = &mut self.gpu else {
                     return Err(no_gpu());
                 };
-                match gpu.compress_into(bytes, page_size, level, pages).await {
+                let form = Form {
+                    page_size,
+                    level,
+                    dictionary: dictionary.as_ref(),
+                };
+                match gpu.compress_into(bytes, form, pages).await {
                     Ok(timings) => {
                         return Ok(Report {
                             engine: gpu.device().name(),
@@ -90,7 +96,8 @@ impl Codec {
                 }
             }
         };
-        let compress = || lz4::compress_pages_into(bytes, page_size, level, pages);
+        let dictionary = dictionary.as_ref();
+        let compress = || lz4::compress_with(bytes, page_size, level, dictionary, pages);
         let ((), timings) = on_host(compress)?;
         Ok(Report::cpu(reason, timings))
     }
@@ -127,12 +134,14 @@ impl Codec {
     ///
     /// # Errors
     /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) if table, page size and length disagree;
+    /// [`Error::DictionaryNeeded`](crate::Error::DictionaryNeeded) and [`Error::WrongDictionary`](crate::Error::WrongDictionary) for pages
+    /// of another dictionary than the codec's;
     /// [`Error::DeviceLost`](crate::Error::DeviceLost) and [`Error::OutOfMemory`](crate::Error::OutOfMemory) on a forced GPU.
     pub async fn decompress_pages_status_async(
         &mut self,
         pages: &PackedPages,
     ) -> Result<((Vec<u8>, Vec<Option<BlockError>>), Report)> {
-        let n_bytes = pages.checked_n_bytes(None)?;
+        let n_bytes = pages.checked_n_bytes(self.options.dictionary.as_ref())?;
         let mut bytes = Vec::new();
         reserve_result(&mut bytes, n_bytes)?;
         let room = &mut bytes.spare_capacity_mut()[..n_bytes];
@@ -153,7 +162,8 @@ impl Codec {
         pages: &PackedPages,
         out: &mut [u8],
     ) -> Result<(Vec<Option<BlockError>>, Report)> {
-        let room = check_room(out, pages.checked_n_bytes(None)?)?;
+        let n_bytes = pages.checked_n_bytes(self.options.dictionary.as_ref())?;
+        let room = check_room(out, n_bytes)?;
         // SAFETY: `decompress_pages_to` writes only initialised bytes.
         let room = unsafe { as_uninit(room) };
         self.decompress_pages_to(pages, room).await
@@ -173,8 +183,12 @@ impl Codec {
         pages: &PackedPages,
         out: &mut [MaybeUninit<u8>],
     ) -> Result<(Status, Report)> {
+        let dictionary = self.options.dictionary.clone();
+        let dictionary = dictionary.as_ref();
         #[cfg(gpu_engine)]
-        let reason = match self.decompress_on_gpu(&pages.into(), out).await? {
+        let packed = Packed::new(pages, dictionary);
+        #[cfg(gpu_engine)]
+        let reason = match self.decompress_on_gpu(&packed, out).await? {
             Ok(done) => return Ok(done),
             Err(reason) => reason,
         };
@@ -182,7 +196,7 @@ impl Codec {
         let reason = match self.plan_decompress(pages).await? {
             Plan::Cpu(reason) => reason,
         };
-        let (status, timings) = on_host(|| lz4::decompress_all(pages, None, out))?;
+        let (status, timings) = on_host(|| lz4::decompress_all(pages, dictionary, out))?;
         Ok((status, Report::cpu(reason, timings)))
     }
 
@@ -200,6 +214,7 @@ impl Codec {
             table,
             page_size,
             n_bytes: out.len() as u64,
+            dictionary: None,
         };
         let reason = match self.decompress_on_gpu(&pages, out).await? {
             Ok(done) => return Ok(done),
