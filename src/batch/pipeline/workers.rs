@@ -175,8 +175,8 @@ mod tests {
     use crate::batch::pipeline::framing::Framing;
     use crate::gpu::{DeviceRequest, GpuDevice};
     use crate::lz4;
-    use crate::lz4::Level;
     use crate::lz4::frame::{self, Checksum, FrameOptions, FramePages, FrameWriter};
+    use crate::lz4::{Dictionary, Level};
     use crate::{Error, PAGE_SIZE};
 
     const N_WORKERS: usize = 3;
@@ -211,24 +211,31 @@ mod tests {
     #[test]
     fn workers_give_the_bytes_of_the_cpu() {
         let (mut pipeline, content) = (pipeline().unwrap(), content());
-        for level in [Level::Fast, Level::High] {
-            let mut expected = lz4::compress_pages(&content, 4096, level).unwrap();
+        let dictionary = Dictionary::new(&content[..9000]);
+        let behind = Form {
+            dictionary: Some(&dictionary),
+            ..form(Level::Fast)
+        };
+        for form in [form(Level::Fast), form(Level::High), behind] {
+            let mut expected = PackedPages::default();
+            form.compress_on_cpu(&content, &mut expected).unwrap();
             let mut found = PackedPages::default();
             // The second call uses the rings of the first.
             for _ in 0..2 {
                 pipeline
-                    .compress_on_workers(N_WORKERS, &content, form(level), &mut found)
+                    .compress_on_workers(N_WORKERS, &content, form, &mut found)
                     .unwrap();
-                assert!(found == expected, "{level:?}");
+                assert!(found == expected, "{form:?}");
             }
             expected.table[70].length ^= 1;
-            let (twin, twin_status) = lz4::decompress_pages_status(&expected).unwrap();
+            let (twin, twin_status) = lz4::decompress_with(&expected, form.dictionary).unwrap();
             assert!(twin_status[70].is_some());
             for pages in [&found, &expected] {
                 let mut out = vec![0xa5; content.len()];
                 // SAFETY: the workers write only initialised bytes.
                 let room = unsafe { memory::as_uninit(&mut out) };
-                let run = pipeline.decompress_on_workers(N_WORKERS, &pages.into(), room);
+                let packed = Packed::new(pages, form.dictionary);
+                let run = pipeline.decompress_on_workers(N_WORKERS, &packed, room);
                 let (status, timings) = run.unwrap();
                 match pages == &found {
                     true => assert!(out == content && status.iter().all(Option::is_none)),
