@@ -122,11 +122,13 @@ pub(crate) use batch::check_page_size;
 pub(crate) use batch::checked_bytes;
 #[cfg(gpu_engine)]
 pub(crate) use batch::decompress_each;
+#[cfg(gpu_engine)]
+pub(crate) use batch::decompress_with;
 pub use batch::{
     PackedPages, compress_pages, compress_pages_into, decompress_pages, decompress_pages_into,
     decompress_pages_status, decompress_pages_status_into,
 };
-pub(crate) use batch::{all_sound, check_room, compress_with, decompress_all, decompress_with};
+pub(crate) use batch::{all_sound, check_room, compress_with, decompress_all};
 #[cfg(gpu_engine)]
 pub(crate) use decode::decode;
 pub use decode::decompress_block;
