@@ -90,6 +90,8 @@ fn search_round(page: Page, own: Position, state: ptr<function, Search>, is_edge
         inserted = searchable & !run;
     }
     let fifths = vec2(high >> own.shifts.x, high >> own.shifts.y);
+    // Loads long before their use.
+    let in_dictionary = in_index(words, fifths, searchable);
     let products = words * 2654435761u + (fifths & vec2(FIFTH_MASK)) * 2246822519u;
     let buckets = products >> vec2(32 - BUCKET_BITS);
     // The lowest bit of the first position in its entry is 1, so the subtraction borrows from no other bit.
@@ -135,7 +137,7 @@ fn search_round(page: Page, own: Position, state: ptr<function, Search>, is_edge
         offsets = select(vec2(0u), found.offsets, found.agree);
         offsets = select(offsets, newer.offsets, newer.agree);
     }
-    offsets = candidates_of(page, sought, select(offsets, vec2(1u), run), searchable);
+    offsets = candidates_of(page, sought, select(offsets, vec2(1u), run), in_dictionary);
     candidates[(*state).at] = offsets.x + offsets.y * 65536;
     if offsets.x != 0 {
         (*state).bits += (*state).weight;
