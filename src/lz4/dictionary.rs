@@ -85,6 +85,11 @@ impl Dictionary {
         self.bytes().bytes()
     }
 
+    /// Returns the number of bytes that stand before a block.
+    pub(super) fn n_bytes(&self) -> usize {
+        self.bytes().len()
+    }
+
     /// Returns true if both refer to the same memory.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
