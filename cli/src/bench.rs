@@ -119,7 +119,7 @@ fn bench_file(codec: &mut Codec, arguments: &BenchArguments, path: &Path) -> Res
         bytes: &bytes,
         page_size: arguments.page_size,
         level,
-        frame,
+        frame: frame.clone(),
         runs: arguments.runs,
     };
     let end_to_end = run.measure().map_err(fail)?;

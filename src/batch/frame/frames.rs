@@ -36,6 +36,17 @@ const CPU_CHUNK_BYTES: usize = if cfg!(target_arch = "wasm32") {
 #[cfg(gpu_engine)]
 const BLOCKING_BYTES: usize = 1 << 30;
 
+/// Returns the reason why no GPU can write the blocks of these options, if there is one.
+fn cpu_blocks(options: &FrameOptions) -> Option<String> {
+    let n_bytes = options.block_size;
+    if options.dictionary.is_some() {
+        return Some("blocks with a dictionary are the CPU's".into());
+    }
+    (!is_page_size(n_bytes)).then(|| {
+        format!("blocks of {n_bytes} bytes are the CPU's; GPUs take 4, 8, 16, 32 and 64 KiB")
+    })
+}
+
 /// Returns an empty report on the CPU.
 pub(in crate::batch) fn empty_report(reason: &str) -> Report {
     Report {
@@ -142,8 +153,9 @@ impl Codec {
         out: &mut Vec<u8>,
     ) -> Result<Report> {
         let (page_size, level) = (options.block_size, options.level);
-        let reason = if self.cpu_only().is_none() && !is_page_size(page_size) {
-            format!("blocks of {page_size} bytes are the CPU's; GPUs take 4, 8, 16, 32 and 64 KiB")
+        let cpus = cpu_blocks(options).filter(|_| self.cpu_only().is_none());
+        let reason = if let Some(reason) = cpus {
+            reason
         } else {
             match self.plan_compress(chunk, page_size, level).await? {
                 Plan::Cpu(reason) => reason,
@@ -205,7 +217,7 @@ impl Codec {
         #[cfg(not(target_arch = "wasm32"))]
         {
             // The last block of a frame is decoded to the memory of a full one.
-            let expected = expected_content(bytes).saturating_add(MAX_PAGE_SIZE.into());
+            let expected = expected_content(bytes, None).saturating_add(MAX_PAGE_SIZE.into());
             out.expect(expected.min(limit.unwrap_or(u64::MAX)));
         }
         let decompressed = self.decompress_frame_to(bytes, limit, &mut out, progress);
