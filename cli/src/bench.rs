@@ -37,7 +37,7 @@ pub struct BenchArguments {
     /// Effort of the encoder
     #[arg(long, value_enum, default_value_t = LevelRequest::Fast)]
     level: LevelRequest,
-    /// Compress pages with a dictionary, the last 65536 bytes of this file, and leave frames out
+    /// Compress with a dictionary, the last 65536 bytes of this file, before each page and block
     #[arg(long, value_name = "FILE")]
     dictionary: Option<PathBuf>,
     /// Also time the kernels on pages that stay in GPU memory
@@ -65,6 +65,7 @@ impl BenchArguments {
             block_size: self.block_size.unwrap_or(self.page_size),
             level: self.level(codec),
             content_checksum: !self.no_content_checksum,
+            dictionary: codec.options().dictionary.clone(),
             ..FrameOptions::default()
         }
     }
@@ -195,15 +196,11 @@ fn verify(
         .compress_pages(bytes, arguments.page_size, level)
         .map_err(fail)?;
     let (content, _) = codec.decompress_pages(&pages).map_err(fail)?;
-    let mut is_verified = pages == expected && content == bytes;
-    if codec.options().dictionary.is_none() {
-        let options = arguments.frame(codec);
-        let expected_frame = lz4::frame::compress(bytes, &options).map_err(fail)?;
-        let (frame, _) = codec.compress_frame(bytes, &options).map_err(fail)?;
-        let (frame_content, _) = codec.decompress_frame(&frame, None).map_err(fail)?;
-        is_verified &= frame == expected_frame && frame_content == bytes;
-    }
-    if !is_verified {
+    let options = arguments.frame(codec);
+    let expected_frame = lz4::frame::compress(bytes, &options).map_err(fail)?;
+    let (frame, _) = codec.compress_frame(bytes, &options).map_err(fail)?;
+    let (frame_content, _) = codec.decompress_frame(&frame, None).map_err(fail)?;
+    if pages != expected || content != bytes || frame != expected_frame || frame_content != bytes {
         return Err(Failure::Unverified {
             input: name.to_owned(),
             engine: report.engine,

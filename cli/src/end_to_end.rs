@@ -31,10 +31,7 @@ pub struct Run<'a> {
 impl Run<'_> {
     pub fn measure(&mut self) -> Result<EndToEnd> {
         let (pages, pages_into) = self.pages()?;
-        let (frame, frame_into) = match self.codec.options().dictionary {
-            Some(_) => (Speeds::default(), Speeds::default()),
-            None => self.frames()?,
-        };
+        let (frame, frame_into) = self.frames()?;
         Ok(EndToEnd {
             pages,
             pages_into,

@@ -86,7 +86,7 @@ impl Dictionary {
     }
 
     /// Returns the number of bytes that stand before a block.
-    pub(super) fn n_bytes(&self) -> usize {
+    pub(crate) fn n_bytes(&self) -> usize {
         self.bytes().len()
     }
 

@@ -130,7 +130,7 @@ pub use batch::{
 };
 pub(crate) use batch::{all_sound, check_room, compress_with, decompress_all};
 #[cfg(gpu_engine)]
-pub(crate) use decode::decode;
+pub(crate) use decode::decode_with;
 pub use decode::decompress_block;
 pub use dictionary::Dictionary;
 #[cfg(gpu_engine)]

@@ -1,11 +1,17 @@
 //! Pages with a dictionary before each: matches that lie in it, that go on from its end into the page, and that reach before its
 //! first byte; all calls that take one.
 
+use std::io::{Cursor, Write};
+use std::ops::ControlFlow;
+
 use pagepress::Error;
-use pagepress::batch::{Algorithm, Codec, ResidentDictionary, decompress_resident_async};
+use pagepress::batch::{
+    Algorithm, Codec, CompressWriter, ResidentDictionary, decompress_resident_async,
+};
 use pagepress::gpu::runtime::block_on;
 use pagepress::gpu::{Backend, GpuBatchCompressor, GpuBatchConfig, HostMemory, HostUse};
 use pagepress::kernels::ComputeUnits;
+use pagepress::lz4::frame::{self, FrameOptions};
 use pagepress::lz4::{self, BlockError, Dictionary, Level, PackedPages, PageEntry, PageKind};
 
 use crate::common::naive;
@@ -252,7 +258,9 @@ fn content_of_batch(dictionary: &Dictionary, random: &mut Random) -> Vec<u8> {
 
 pub fn calls_with_a_dictionary_equal_the_twins(subject: &Subject) {
     let mut random = Random::new(19);
-    let bytes: Vec<u8> = (0..9001).map(|_| random.byte()).collect();
+    let mut bytes: Vec<u8> = (0..9001).map(|_| random.byte()).collect();
+    // The encoder of frames matches a fill with the dictionary, too.
+    bytes[1000..1300].fill(7);
     let dictionary = Dictionary::new(&bytes);
     let bytes = content_of_batch(&dictionary, &mut random);
     let expected = dictionary.compress_pages(&bytes, 4096, Level::Fast);
@@ -261,6 +269,7 @@ pub fn calls_with_a_dictionary_equal_the_twins(subject: &Subject) {
     assert!(expected.packed.len() < plain.packed.len() / 2);
     by_codec(subject, &dictionary, &bytes, &expected);
     by_batches(subject, &dictionary, &bytes, &expected);
+    by_frames(subject, &dictionary, &bytes);
     in_pinned_memory(subject, &dictionary, &bytes, &expected);
     in_device_memory(subject, &dictionary, &bytes, &expected);
 }
@@ -314,6 +323,58 @@ fn by_codec(subject: &Subject, dictionary: &Dictionary, bytes: &[u8], expected: 
     let mut empty = open().with_dictionary(Dictionary::with_id(b"", 0));
     let (found, _) = empty.compress_pages(bytes, 4096, Level::Fast).unwrap();
     assert_same(&found, &plain, what);
+}
+
+fn by_frames(subject: &Subject, dictionary: &Dictionary, bytes: &[u8]) {
+    let open = || Codec::with_device(subject.device.clone()).unwrap();
+    let mut codec = open().with_dictionary(dictionary.clone());
+    for (level, engine) in [(Level::Fast, subject.device.name()), (Level::High, "cpu")] {
+        let plain = FrameOptions {
+            block_size: 4096,
+            level,
+            ..FrameOptions::default()
+        };
+        let options = FrameOptions {
+            dictionary: Some(dictionary.clone()),
+            ..plain.clone()
+        };
+        let expected = frame::compress(bytes, &options).unwrap();
+        // The dictionary of the codec, and that of the options.
+        for (mut codec, options) in [
+            (open().with_dictionary(dictionary.clone()), &plain),
+            (open(), &options),
+        ] {
+            let (found, report) = codec.compress_frame(bytes, options).unwrap();
+            assert_eq!(report.engine, engine, "{}", report.reason);
+            assert!(found == expected, "{} {level:?}", subject.name);
+        }
+        let (back, report) = codec.decompress_frame(&expected, None).unwrap();
+        assert_eq!(report.engine, subject.device.name(), "{}", report.reason);
+        assert!(back == bytes, "{} {level:?}", subject.name);
+        let id = dictionary.id();
+        let needed = open().decompress_frame(&expected, None).unwrap_err();
+        assert_eq!(needed, Error::DictionaryNeeded { id });
+        let mut streamed = Vec::new();
+        let go_on = |_| ControlFlow::Continue(());
+        let input = Cursor::new(bytes.to_vec());
+        let run = codec.compress_stream(input, &mut streamed, &plain, go_on);
+        run.unwrap();
+        assert!(streamed == expected, "{} {level:?}: a stream", subject.name);
+        let mut back = Vec::new();
+        let input = Cursor::new(streamed);
+        codec
+            .decompress_stream(input, &mut back, None, go_on)
+            .unwrap();
+        assert!(back == bytes, "{} {level:?}: a stream", subject.name);
+        let codec = open().with_dictionary(dictionary.clone());
+        let mut writer = CompressWriter::new(Vec::new(), codec, &plain).unwrap();
+        writer.write_all(bytes).unwrap();
+        assert!(
+            writer.finish().unwrap().0 == expected,
+            "{} {level:?}",
+            subject.name
+        );
+    }
 }
 
 fn by_batches(subject: &Subject, dictionary: &Dictionary, bytes: &[u8], expected: &PackedPages) {

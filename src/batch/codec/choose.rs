@@ -11,9 +11,9 @@ use crate::Result;
 use crate::batch::pipeline::plan::{Form, Packed};
 #[cfg(gpu_engine)]
 use crate::engine::{BackendChoice, BackendRequest, Rejected};
-use crate::lz4::Level;
 #[cfg(not(gpu_engine))]
 use crate::lz4::PackedPages;
+use crate::lz4::{Dictionary, Level};
 
 /// The engine of a call, with the reason for the choice.
 pub(in crate::batch) enum Plan {
@@ -31,6 +31,7 @@ impl Codec {
         _bytes: &[u8],
         _page_size: u32,
         _level: Level,
+        _dictionary: Option<&Dictionary>,
     ) -> Result<Plan> {
         Ok(Plan::Cpu(self.choice.reason.clone()))
     }
@@ -47,13 +48,13 @@ impl Codec {
         bytes: &[u8],
         page_size: u32,
         level: Level,
+        dictionary: Option<&Dictionary>,
     ) -> Result<Plan> {
         let first = |n: usize| Ok(Cow::Borrowed(&bytes[..n]));
-        let dictionary = self.options.dictionary.clone();
         let form = Form {
             page_size,
             level,
-            dictionary: dictionary.as_ref(),
+            dictionary,
         };
         self.plan_compress_of(bytes.len(), first, form).await
     }

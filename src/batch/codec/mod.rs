@@ -32,7 +32,7 @@ pub struct CodecOptions {
     /// Index of the adapter for [`BackendRequest::Wgpu`] or [`BackendRequest::Cuda`] among the adapters of that engine,
     /// software adapters included.
     pub adapter_index: Option<usize>,
-    /// Stands before each page.
+    /// Stands before each page, and before each block of a frame whose options have no other one.
     pub dictionary: Option<Dictionary>,
 }
 

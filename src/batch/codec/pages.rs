@@ -13,9 +13,9 @@ use crate::batch::pipeline::plan::{Form, Packed};
 use crate::batch::pipeline::source::Source;
 #[cfg(gpu_engine)]
 use crate::gpu::Backend;
-#[cfg(gpu_engine)]
-use crate::lz4::PageEntry;
 use crate::lz4::{self, BlockError, Level, PackedPages, all_sound, check_room};
+#[cfg(gpu_engine)]
+use crate::lz4::{Dictionary, PageEntry};
 use crate::memory::{as_uninit, reserve_result};
 
 /// The error of each page.
@@ -72,7 +72,8 @@ impl Codec {
         pages: &mut PackedPages,
     ) -> Result<Report> {
         let dictionary = self.options.dictionary.clone();
-        let reason = match self.plan_compress(bytes, page_size, level).await? {
+        let plan = self.plan_compress(bytes, page_size, level, dictionary.as_ref());
+        let reason = match plan.await? {
             Plan::Cpu(reason) => reason,
             #[cfg(gpu_engine)]
             Plan::Gpu(reason) => {
@@ -207,6 +208,7 @@ impl Codec {
         frame: &[u8],
         table: &[PageEntry],
         page_size: u32,
+        dictionary: Option<&Dictionary>,
         out: &mut [MaybeUninit<u8>],
     ) -> Result<(Status, Report)> {
         let pages = Packed {
@@ -214,7 +216,7 @@ impl Codec {
             table,
             page_size,
             n_bytes: out.len() as u64,
-            dictionary: None,
+            dictionary,
         };
         let reason = match self.decompress_on_gpu(&pages, out).await? {
             Ok(done) => return Ok(done),
@@ -227,7 +229,7 @@ impl Codec {
                 offset: 0,
                 ..*entry
             };
-            entry.decompress_uninit(block.unwrap_or_default(), page, None)
+            entry.decompress_uninit(block.unwrap_or_default(), page, dictionary)
         };
         let decompress = || lz4::decompress_each(table, page_size, out, decompress);
         let (status, timings) = on_host(decompress)?;

@@ -103,7 +103,7 @@ impl Pipeline {
         let form = Form {
             page_size: options.block_size,
             level: options.level,
-            dictionary: None,
+            dictionary: options.dictionary.as_ref(),
         };
         // The checksum needs the jobs in order.
         #[cfg(not(target_arch = "wasm32"))]
