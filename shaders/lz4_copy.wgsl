@@ -1,8 +1,330 @@
-// Writes pages from the sequences that lz4_tokens.wgsl found and checked: see lz4_copy/pages.wgsl.
+// Writes pages from the sequences that lz4_tokens.wgsl found and checked.
+//
+// A workgroup is 32 invocations: LANES per page, 32 / LANES pages at once. The lanes of a page write a row of adjacent
+// words, one each, then the next row. A word has up to three parts: the end of one match, literals, and the begin of the
+// next match. A lane whose matches come from its own row waits for the lanes that write them. Loads are issued one to three
+// rows ahead: entries, then literals, then matches.
+//
+// packed     the blocks; up to 32 bytes behind them may be read, and are not used
+// table      one pair per page, checked by lz4_tokens.wgsl
+// sequences  the entries that lz4_tokens.wgsl describes; the entry behind those of a page may be read, and is not used
+// pages      PAGE_SIZE bytes each, n_bytes in total, rounded up to whole words; up to 32 bytes behind them may be read
+// status     one word per page: UNFINISHED | number of entries << 8, which becomes 0. A page with another status, or without
+//            entries, is filled with zeros
+// dictionary as lib/dictionary.wgsl says; any words without one
 //
 // Twin: src/lz4/decode.rs
 //
-// import: lz4_copy/pages, lz4_copy/no_dictionary
+// import: lib/bits, lib/dictionary, lib/merge
+
+override PAGE_SIZE: u32 = 4096;
+override LANES: u32 = 8;
+// True if a dictionary stands before each page.
+override DICTIONARY: bool = false;
+// Bytes of a row.
+override ROW: u32 = 4 * LANES;
+override ROW_MASK: u32 = 0xffffffffu >> (32 - LANES);
+// Room for the entries of a page.
+override ENTRIES: u32 = PAGE_SIZE / 4 + select(0u, 8u, DICTIONARY);
+
+struct Params {
+    n_bytes: u32,
+    n_pages: u32,
+    n_packed_words: u32,
+    // 0 without a dictionary.
+    dictionary_bytes: u32,
+}
+
+@group(0) @binding(0) var<storage, read> packed: array<u32>;
+@group(0) @binding(1) var<storage, read> table: array<vec2<u32>>;
+@group(0) @binding(2) var<storage, read> sequences: array<vec2<u32>>;
+@group(0) @binding(3) var<storage, read_write> pages: array<u32>;
+@group(0) @binding(4) var<storage, read_write> status: array<u32>;
+@group(0) @binding(5) var<uniform> params: Params;
+
+// A page, as one of its lanes sees it.
+struct Page {
+    lane: u32,
+    // First lane of the page in the workgroup.
+    first_lane: u32,
+    // First word in `pages`, and length in bytes, which is 0 for a page that is not copied.
+    first: u32,
+    n: u32,
+    // First word of its block in `packed`, and mask of a place in the block plus four.
+    block: i32,
+    place_mask: u32,
+    // First entry whose match begins in the row to look at next or behind it, and the end of the entries.
+    entry: u32,
+    end: u32,
+    // First word of entry `entry + lane`.
+    candidate: u32,
+}
+
+// A lane's word of a row.
+struct Word {
+    // Entry of the first match that begins behind the word's first byte, and the entry before it.
+    own: vec2<u32>,
+    before: vec2<u32>,
+    // Bytes of the match before, and of it and the literals; the match after gives the rest.
+    n_before: u32,
+    n_literal: u32,
+    // Bytes of the page from which the two matches are copied: those that would go to the word's first byte.
+    from_before: u32,
+    from_after: u32,
+    // Periods of the matches in bytes, if they repeat bytes of the word itself; else 0.
+    period_before: u32,
+    period_after: u32,
+    // Lanes of the row, one per bit, that must have written their words.
+    needs: u32,
+    // Two words of the block that hold the literals, and the number of bits before them.
+    literals: vec2<u32>,
+    literal_shift: u32,
+}
+
+// Returns the next four bytes of a sequence of bytes with a period below 4, the last four of which are given.
+fn continued(last: u32, period: u32) -> u32 {
+    if period == 3 {
+        return (last >> 8) | ((last << 16) & 0xff000000);
+    }
+    return select((last >> 16) * 0x10001, (last >> 24) * 0x1010101, period == 1);
+}
+
+// Returns the bits of the lanes that write bytes first..=last of the page, four at most, as far as they are in the row that
+// begins at byte `row`.
+fn writers(first: u32, last: u32, row: u32) -> u32 {
+    let begin = i32(first - row) >> 2;
+    let end = i32(last - row) >> 2;
+    return select(0u, 1u << (u32(begin) & 31), begin >= 0) | select(0u, 1u << (u32(end) & 31), end >= 0);
+}
+
+// Finds the entries of a lane's word in the row at byte `row`, and loads the candidates for the row after it. Synchronises
+// the workgroup; `round` is that of `merge`.
+//
+// Matches have at least four bytes, so at most one begins in the four bytes before a word, or at it.
+fn find_entries(page: ptr<function, Page>, word: ptr<function, Word>, row: u32, round: ptr<function, u32>) {
+    // The first word that begins at the candidate's match or behind it.
+    let place = (((*page).candidate & 0xffff) + 4 - row) >> 2;
+    let is_in_row = (*page).entry + (*page).lane < (*page).end && place < LANES;
+    let own_bit = select(0u, 1u << ((place + (*page).first_lane) & 31), is_in_row);
+    let begins = (merge(round, own_bit) >> (*page).first_lane) & ROW_MASK;
+    let k = (*page).entry + countOneBits(begins & ((2u << (*page).lane) - 1));
+    (*page).entry += countOneBits(begins);
+    (*word).own = sequences[k];
+    (*word).before = sequences[max(k, 1u) - 1];
+    (*page).candidate = sequences[min((*page).entry + (*page).lane, (*page).end)].x;
+}
+
+// Finds the sources of the matches of the word at byte p of the page. A word that is not inside the page has no matches,
+// whatever its entries say.
+fn find_matches(word: ptr<function, Word>, p: u32, row: u32, is_inside: bool) {
+    let begin = ((*word).own.x & 0xffff) + 1;
+    let literals = begin - ((*word).own.x >> 16);
+    (*word).n_literal = select(4u, min(begin - p, 4u), is_inside);
+    (*word).n_before = select(0u, u32(clamp(i32(literals - p), 0, 4)), is_inside);
+    let has_before = (*word).n_before > 0;
+    let has_after = (*word).n_literal < 4;
+    var distance = (*word).before.y & 0xffff;
+    let offset = (*word).own.y & 0xffff;
+    (*word).needs = 0u;
+    (*word).period_before = 0u;
+    (*word).period_after = 0u;
+    if (has_before && distance < ROW) || (has_after && offset < ROW) {
+        let last_word = writers(p - 4, p - 4, row);
+        if has_before && distance < ROW {
+            // A multiple of the offset leads to the bytes before the match, which most often are in an earlier row.
+            var copied = p - ((*word).before.x & 0xffff) - 1;
+            if DICTIONARY {
+                // A match that begins the page has 65,535 for its begin, less 1.
+                copied &= 0xffff;
+            }
+            distance *= u32((f32(copied) + 0.5) / f32(distance)) + 1;
+            let is_periodic = distance < 4;
+            (*word).period_before = select(0u, (*word).before.y & 0xffff, is_periodic);
+            (*word).needs = select(writers(p - distance, p - distance + (*word).n_before - 1, row), last_word, is_periodic);
+        }
+        if has_after && offset < ROW {
+            let is_periodic = offset < 4;
+            (*word).period_after = select(0u, offset, is_periodic);
+            let needs = select(writers(p + (*word).n_literal - offset, p + 3 - offset, row), last_word, is_periodic);
+            // A match that repeats earlier bytes of the word itself needs no other lane.
+            (*word).needs |= select(needs, 0u, offset <= (*word).n_literal);
+        }
+    }
+    (*word).from_before = p - distance;
+    (*word).from_after = p - offset;
+}
+
+// Prepares the word at byte p, once its entries are found: finds the sources of its matches, and loads its literals.
+fn prepare(page: ptr<function, Page>, word: ptr<function, Word>, p: u32, row: u32) {
+    let is_inside = p < (*page).n;
+    find_matches(word, p, row, is_inside);
+    var place = p + u32(i32((*word).own.y) >> 16);
+    if PAGE_SIZE == 65536 {
+        place = ((place + 4) & (*page).place_mask) - 4;
+    }
+    (*word).literal_shift = (place & 3) * 8;
+    if (*word).n_literal > (*word).n_before && is_inside {
+        // The literals may begin up to three bytes behind `place`, which may lie before `packed`.
+        let i = (*page).block + (i32(place) >> 2);
+        (*word).literals = vec2(packed[max(i, 0)], packed[i + 1]);
+    }
+}
+
+// Words that a lane loads for its two matches. Those of the page and those of the dictionary have variables of their own, 0 where
+// nothing is loaded, since a load to the same one would wait for the other load.
+struct Loaded {
+    of_page: vec4<u32>,
+    of_dictionary: vec4<u32>,
+}
+
+// Loads two words for each match.
+fn load_matches(page: ptr<function, Page>, word: ptr<function, Word>) -> Loaded {
+    if DICTIONARY {
+        let before = load_source(page, (*word).from_before, (*word).n_before > 0);
+        let after = load_source(page, (*word).from_after, (*word).n_literal < 4);
+        return Loaded(vec4(before.xy, after.xy), vec4(before.zw, after.zw));
+    }
+    var loaded = vec4(0u);
+    if (*word).n_before > 0 {
+        let i = (*page).first + ((*word).from_before >> 2);
+        loaded.x = pages[i];
+        loaded.y = pages[i + 1];
+    }
+    if (*word).n_literal < 4 {
+        // The match's first byte may lie up to three bytes behind `from_after`, which may lie before `pages`.
+        let i = i32((*page).first) + (i32((*word).from_after) >> 2);
+        loaded.z = pages[max(i, 0)];
+        loaded.w = pages[i + 1];
+    }
+    return Loaded(loaded, vec4(0u));
+}
+
+// Loads two words from byte `source` on, of the page in .xy or, below 0, of the dictionary in .zw. Loads nothing if they are not
+// needed.
+fn load_source(page: ptr<function, Page>, source: u32, is_needed: bool) -> vec4<u32> {
+    let i = i32(source) >> 2;
+    let at = i + i32((*page).first);
+    var loaded = vec4(0u);
+    if is_needed & (i >= 0) {
+        loaded.x = pages[at];
+    }
+    if is_needed & (i >= -1) {
+        loaded.y = pages[at + 1];
+    }
+    if is_needed & (i < 0) {
+        loaded.z = dictionary_word(i);
+    }
+    if is_needed & (i < -1) {
+        loaded.w = dictionary_word(i + 1);
+    }
+    return loaded;
+}
+
+// Returns the word before the one at byte p of the page.
+fn word_before(page: ptr<function, Page>, p: u32) -> u32 {
+    if DICTIONARY && p < 4 {
+        return dictionary_word(-1);
+    }
+    return pages[max((*page).first + (p >> 2), 1u) - 1];
+}
+
+// Joins the parts of the word at byte p.
+fn join_parts(page: ptr<function, Page>, word: ptr<function, Word>, p: u32, loaded: Loaded) -> u32 {
+    let words = loaded.of_page | loaded.of_dictionary;
+    let before_mask = first_bits((*word).n_before);
+    let literal_mask = first_bits((*word).n_literal);
+    var before = funnel(words.x, words.y, ((*word).from_before & 3) * 8);
+    let literals = funnel((*word).literals.x, (*word).literals.y, (*word).literal_shift);
+    var after = funnel(words.z, words.w, ((*word).from_after & 3) * 8);
+    if ((*word).period_before | (*word).period_after) != 0 {
+        let last = word_before(page, p);
+        if (*word).period_before != 0 {
+            before = continued(last, (*word).period_before);
+        }
+        if (*word).period_after != 0 {
+            let so_far = (before & before_mask) | (literals & ~before_mask);
+            let n_bits = 8 * (*word).n_literal;
+            after = continued(funnel(last, so_far, n_bits), (*word).period_after) << n_bits;
+        }
+    }
+    return (((before & before_mask) | (literals & ~before_mask)) & literal_mask) | (after & ~literal_mask);
+}
+
+// Writes the row at byte `row`. Meanwhile, prepares the next row, and finds the entries of the one after that, which take
+// the place of those of the row itself. Synchronises the workgroup.
+fn write_row(page: ptr<function, Page>, word: ptr<function, Word>, next: ptr<function, Word>, row: u32, round: ptr<function, u32>) {
+    let p = row + 4 * (*page).lane;
+    let loaded = load_matches(page, word);
+    prepare(page, next, p + ROW, row + ROW);
+    find_entries(page, word, row + 2 * ROW, round);
+    let joined = join_parts(page, word, p, loaded);
+    let own = (*page).first + (p >> 2);
+    let is_inside = p < (*page).n;
+    var is_done = !is_inside || (*word).needs == 0;
+    if is_inside && is_done {
+        pages[own] = joined;
+    }
+    storageBarrier();
+    let own_bit = 1u << ((*page).first_lane + (*page).lane);
+    var done = merge(round, select(0u, own_bit, is_done));
+    while done != 0xffffffff {
+        if !is_done && ((*word).needs & ~(done >> (*page).first_lane)) == 0 {
+            pages[own] = join_parts(page, word, p, load_matches(page, word));
+            is_done = true;
+        }
+        storageBarrier();
+        done = merge(round, select(0u, own_bit, is_done));
+    }
+}
+
+fn begin_page(page: ptr<function, Page>, index: u32) {
+    (*page).n = 0u;
+    (*page).entry = 0u;
+    (*page).end = 0u;
+    if index >= params.n_pages {
+        return;
+    }
+    let n_entries = status[index] >> 8;
+    if n_entries == 0 {
+        return;
+    }
+    let entry = table[index];
+    let length = entry.y & 0x3fffffff;
+    (*page).first = index * (PAGE_SIZE / 4);
+    (*page).n = min(PAGE_SIZE, params.n_bytes - index * PAGE_SIZE);
+    (*page).block = i32(entry.x);
+    // Entries have 16 bits of the distance from a byte of the page to its literal. A place in a block of less than 2^16 bytes
+    // has 16 bits; in a longer one, of a page that hardly shrinks, the distance has no more, with its sign.
+    (*page).place_mask = select(0xffffffffu, 0xffffu, length <= 65500);
+    (*page).entry = index * ENTRIES;
+    (*page).end = (*page).entry + n_entries;
+    if DICTIONARY {
+        // A first match that begins the page is the match before the first word.
+        (*page).entry += select(0u, 1u, sequences[(*page).entry].x == 0xffff);
+    }
+    (*page).candidate = sequences[min((*page).entry + (*page).lane, (*page).end)].x;
+}
+
+// Ends a page: clears the padding of its last word, or all of a page that has a fault.
+fn end_page(page: ptr<function, Page>, index: u32) {
+    if index >= params.n_pages {
+        return;
+    }
+    if (*page).n > 0 {
+        if (*page).lane == 0 {
+            let n_bytes = (*page).n & 3;
+            if n_bytes != 0 {
+                pages[(*page).first + (*page).n / 4] &= first_bits(n_bytes);
+            }
+            status[index] = 0u;
+        }
+        return;
+    }
+    let n = min(PAGE_SIZE, params.n_bytes - index * PAGE_SIZE);
+    for (var w = (*page).lane; 4 * w < n; w += LANES) {
+        pages[index * (PAGE_SIZE / 4) + w] = 0u;
+    }
+}
 
 @compute @workgroup_size(32)
 fn lz4_copy(
@@ -10,5 +332,24 @@ fn lz4_copy(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) n_workgroups: vec3<u32>,
 ) {
-    copy_pages(i, workgroup.x, n_workgroups.x);
+    let group = 32 / LANES;
+    var page: Page;
+    page.lane = i & (LANES - 1);
+    page.first_lane = i - page.lane;
+    var round = 0u;
+    for (var first = workgroup.x * group; first < params.n_pages; first += n_workgroups.x * group) {
+        let index = first + i / LANES;
+        begin_page(&page, index);
+        // Words of even and odd rows, in turn: to move loaded words from one variable to another, the compiler would wait.
+        var even: Word;
+        var odd: Word;
+        find_entries(&page, &even, 0u, &round);
+        prepare(&page, &even, 4 * page.lane, 0u);
+        find_entries(&page, &odd, ROW, &round);
+        for (var row = 0u; row < PAGE_SIZE; row += 2 * ROW) {
+            write_row(&page, &even, &odd, row, &round);
+            write_row(&page, &odd, &even, row + ROW, &round);
+        }
+        end_page(&page, index);
+    }
 }

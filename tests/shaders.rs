@@ -104,44 +104,17 @@ fn every_shader_file_is_in_the_kernel_table() {
     }
 }
 
-/// Returns a file and all that it imports, in turn.
-fn joined<'a>(files: &'a BTreeMap<String, String>, file: &'a str) -> BTreeSet<&'a str> {
-    let mut names = BTreeSet::new();
-    let mut next = vec![file];
-    while let Some(name) = next.pop() {
-        if names.insert(name) {
-            next.extend(imports(&files[name]));
-        }
-    }
-    names
-}
-
-/// Returns true if two parts are alternatives: parts of the same kernels, of which no kernel imports both.
-fn are_alternatives(files: &BTreeMap<String, String>, parts: [&str; 2]) -> bool {
-    let [folder, other] = parts.map(|part| part.rsplit_once('/').map(|(folder, _)| folder));
-    let kernels = files.keys().filter(|name| !name.contains('/'));
-    let mut sources = kernels.map(|kernel| joined(files, kernel));
-    folder.is_some_and(|folder| folder != "lib")
-        && folder == other
-        && !sources.any(|source| parts.iter().all(|part| source.contains(part)))
-}
-
 #[test]
 fn functions_are_defined_once() {
     let files = files();
-    let mut found: BTreeMap<&str, &String> = BTreeMap::new();
+    let mut found = BTreeMap::new();
     for (file, text) in &files {
         for (_, name) in declarations(text)
             .into_iter()
             .filter(|(keyword, _)| *keyword == "fn")
         {
-            match found.insert(name, file) {
-                Some(other) if !are_alternatives(&files, [other, file]) => {
-                    panic!(
-                        "{name} is in {other} and in {file}: move it to shaders/lib, or rename one"
-                    )
-                }
-                _ => {}
+            if let Some(other) = found.insert(name, file) {
+                panic!("{name} is in {other} and in {file}: move it to shaders/lib, or rename one");
             }
         }
     }
@@ -170,23 +143,16 @@ fn workgroup_variables_carry_their_prefix() {
 #[test]
 fn every_import_is_needed() {
     let files = files();
-    let words = |file: &str| -> BTreeSet<&str> {
-        let lines = files[file].lines();
-        let code = lines.flat_map(|line| line.split("//").next());
-        code.flat_map(|code| code.split(|c| !is_word(c))).collect()
-    };
     for (file, text) in &files {
-        let own = words(file);
+        let code: String = text
+            .lines()
+            .flat_map(|line| [line.split("//").next().unwrap(), "\n"])
+            .collect();
+        let words: BTreeSet<&str> = code.split(|c| !is_word(c)).collect();
         for import in imports(text) {
             let declared = declarations(&files[import]);
-            let is_used =
-                |words: &BTreeSet<&str>| declared.iter().any(|(_, name)| words.contains(name));
-            // A kernel selects an alternative that another of its parts uses.
-            let mut parts = joined(&files, file).into_iter();
-            let mut by_part =
-                || parts.any(|part| ![file, import].contains(&part) && is_used(&words(part)));
             assert!(
-                is_used(&own) || !file.contains('/') && by_part(),
+                declared.iter().any(|(_, name)| words.contains(name)),
                 "{file} uses nothing of {import}"
             );
         }

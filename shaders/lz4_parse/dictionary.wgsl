@@ -3,11 +3,12 @@
 //
 // import: lib/bits, lib/dictionary, lz4_parse/stage
 
-const DICTIONARY: bool = true;
-
 // Returns the positions in the dictionary of which the upper bits of the product are those of two positions of the page: larger ones
 // than 65,535 if there are none, or if they are not wanted.
 fn in_index(words: vec2<u32>, fifths: vec2<u32>, wanted: vec2<bool>) -> vec2<u32> {
+    if !DICTIONARY {
+        return vec2(NONE);
+    }
     let products = words * 2654435761u + (fifths & vec2(255u)) * 2246822519u;
     let buckets = products >> vec2(32 - INDEX_BITS);
     var entries = vec2(0u);
@@ -24,6 +25,9 @@ fn in_index(words: vec2<u32>, fifths: vec2<u32>, wanted: vec2<bool>) -> vec2<u32
 // Returns the candidates of two positions: those of the page, `own`, or those of the dictionary, at `q` in it, where they have more
 // equal bytes, of eight, and five at least.
 fn candidates_of(page: Page, sought: Sought, own: vec2<u32>, q: vec2<u32>) -> vec2<u32> {
+    if !DICTIONARY {
+        return own;
+    }
     let p = vec2(sought.p, sought.p + 1);
     let offsets = p + params.dictionary_bytes - q;
     let tried = (q <= vec2(0xffffu)) & (offsets <= vec2(0xffffu));
@@ -64,7 +68,10 @@ fn n_equal(a: vec2<u32>, b: vec2<u32>) -> u32 {
 // Returns the end of the longest match at m, or of the one that has byte m: `limit`, that of the page, or for a match from the
 // dictionary the end of that, if it comes first.
 fn match_limit(limit: u32, m: u32, offset: u32) -> u32 {
-    return select(limit, min(limit, offset), offset > m);
+    if DICTIONARY {
+        return select(limit, min(limit, offset), offset > m);
+    }
+    return limit;
 }
 
 // Returns the word of the dictionary that has the byte at `source`, which is below 0, and the next two.
@@ -75,7 +82,7 @@ fn dictionary_words(source: u32) -> vec3<u32> {
 
 // Returns the word that has the byte `offset` before p, of the page or of the dictionary, and the next two.
 fn source_words(page: Page, p: u32, offset: u32) -> vec3<u32> {
-    if p < offset {
+    if DICTIONARY && p < offset {
         return dictionary_words(p - offset);
     }
     return three_words(page, p - offset);

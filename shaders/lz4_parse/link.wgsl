@@ -1,6 +1,6 @@
 // Part of lz4_parse: links the parses of all segments of a chunk into one, as if it had run sequentially.
 //
-// import: lib/agree, lz4_parse/slots, lz4_parse/walk
+// import: lib/agree, lz4_parse/dictionary, lz4_parse/slots, lz4_parse/walk
 
 // Raises the start of every later segment that `exit` reaches to it.
 fn push_exit(section: u32, chunk_begin: u32, exit: u32) {

@@ -3,7 +3,7 @@
 // A bucket is one word: the newest position in its upper half, the one before it in its lower half, each with TAG_BITS of
 // the hash. Positions are stored inverted within a window of 64, so that atomicMax keeps the first of a window.
 //
-// import: lib/bits, lz4_parse/stage
+// import: lib/bits, lz4_parse/dictionary, lz4_parse/stage
 
 fn clear_buckets() {
     for (var i = lane; i < BUCKETS; i += WIDTH) {

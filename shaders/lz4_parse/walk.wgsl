@@ -1,6 +1,6 @@
 // Part of lz4_parse: the parse of one segment by one lane.
 //
-// import: lib/bits, lz4_parse/stage, lz4_parse/slots
+// import: lib/bits, lz4_parse/dictionary, lz4_parse/stage, lz4_parse/slots
 
 // A match that a lane has verified beyond this length is extended by all lanes together.
 const LONG: u32 = 96;

@@ -16,10 +16,9 @@ const MAX_PACKED_BYTES: u64 = (8 << 30) - 64;
 const PLACE_WGSL: &str = shader!("lz4_place.wgsl");
 
 /// All kernels of the codec, in the order in which they process a page.
-pub const KERNELS: [&KernelInfo; 12] = [
+pub const KERNELS: [&KernelInfo; 10] = [
     &BEGIN,
     &PARSE,
-    &PARSE_DICTIONARY,
     &CHAINS,
     &LONGEST,
     &CHEAPEST,
@@ -28,14 +27,12 @@ pub const KERNELS: [&KernelInfo; 12] = [
     &EMIT,
     &TOKENS,
     &COPY,
-    &COPY_DICTIONARY,
 ];
 
 static BEGIN: KernelInfo = kernel("lz4_begin", PLACE_WGSL, &[R, W, W, U]);
-static PARSE: KernelInfo = kernel("lz4_parse", shader!("lz4_parse.wgsl"), &[R, W, W, W, W, U]);
-static PARSE_DICTIONARY: KernelInfo = kernel(
-    "lz4_parse_dictionary",
-    shader!("lz4_parse_dictionary.wgsl"),
+static PARSE: KernelInfo = kernel(
+    "lz4_parse",
+    shader!("lz4_parse.wgsl"),
     &[R, W, W, W, W, U, R],
 );
 static CHAINS: KernelInfo = kernel("lz4_chains", shader!("lz4_chains.wgsl"), &[R, W, U]);
@@ -62,12 +59,7 @@ static TOKENS: KernelInfo = {
     // staged entries at first, words of a window before the window includes them.
     unsafe { KernelInfo::trusted("lz4_tokens", wgsl, &[R, R, W, W, U], true) }
 };
-static COPY: KernelInfo = kernel("lz4_copy", shader!("lz4_copy.wgsl"), &[R, R, R, W, W, U]);
-static COPY_DICTIONARY: KernelInfo = kernel(
-    "lz4_copy_dictionary",
-    shader!("lz4_copy_dictionary.wgsl"),
-    &[R, R, R, W, W, U, R],
-);
+static COPY: KernelInfo = kernel("lz4_copy", shader!("lz4_copy.wgsl"), &[R, R, R, W, W, U, R]);
 
 const R: Access = Access::Read;
 const W: Access = Access::ReadWrite;
@@ -79,9 +71,9 @@ const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Acce
     // - `lz4_parse` processes pages below `n_pages`, reads words of the page below `n` and at most 32 bytes after them, and
     //   compares candidates' offsets with the position before it reads there. Scratch is indexed by workgroup (the grid is
     //   as many as there is scratch for) and by positions below PAGE_SIZE; every loop advances in the page.
-    // - `lz4_parse_dictionary` does the same. Offsets above the position are those of the dictionary, which matches do not leave:
-    //   they lead to positions of its index, which eight bytes follow, or to later ones before its end, and the kernel reads at
-    //   most two words behind that. Its index has a word for each bucket.
+    //   With a dictionary, offsets above the position are those of the dictionary, which matches do not leave: they lead to
+    //   positions of its index, which eight bytes follow, or to later ones before its end, and the kernel reads at most two
+    //   words behind that. Its index has a word for each bucket.
     // - `lz4_chains`, `lz4_longest` and `lz4_cheapest` process positions of pages below `n_pages`, for each of which `links`,
     //   `costs` and `matches` have a word. A link leads to an earlier position of its page, and is 0 or was written by
     //   `lz4_chains` in the same submission for every searchable position; a match of `lz4_longest` ends in its page, as does
@@ -95,9 +87,9 @@ const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Acce
     //   the end of the page, so a lane finds an entry for each byte before it. Words behind that end, and those of other
     //   pages, load neither literals nor matches. In every iteration, the first lane of a row that waits has sources before
     //   it, so its loop ends.
-    // - `lz4_copy_dictionary` does the same. `lz4_tokens` compared offsets with the bytes of the dictionary and of the page
-    //   before the match, so sources lie in one of them; the words that hold them begin at most three bytes before, in the word
-    //   of 0 before the dictionary, or in its last words.
+    //   With a dictionary, `lz4_tokens` compared offsets with the bytes of the dictionary and of the page before the match, so
+    //   sources lie in one of them; the words that hold them begin at most three bytes before, in the word of 0 before the
+    //   dictionary at the earliest.
     // Workgroup memory is cleared for all of them.
     unsafe { KernelInfo::trusted(name, wgsl, bindings, false) }
 }
@@ -213,10 +205,7 @@ fn parse_launches(n_bytes: u64, n_pages: u32, parser: Parser, dictionary_bytes: 
         grid: [n_parsers, 1, 1],
         args: with_params(&slots, Arg::Params(params)),
     };
-    if dictionary_bytes > 0 {
-        parse.kernel = &PARSE_DICTIONARY;
-        parse.args.push(Arg::Buffer(Slot::Dictionary));
-    }
+    add_dictionary(&mut parse, dictionary_bytes, Slot::Pages);
     let candidates = u64::from(n_parsers) * parser.candidate_bytes;
     (vec![(Slot::Candidates, candidates)], vec![parse])
 }
@@ -289,9 +278,7 @@ pub fn decompress_job(
         let pages = pages_per_workgroup(n_pages);
         let slots = [Slot::Packed, Slot::Table, Slot::Sequences, Slot::Status];
         let mut overrides = vec![("PAGE_SIZE", page_size), ("PAGES", pages)];
-        if dictionary.is_some() {
-            overrides.push(("DICTIONARY", 1));
-        }
+        overrides.extend(dictionary.map(|_| HAS_DICTIONARY));
         Launch {
             kernel: &TOKENS,
             overrides,
@@ -314,10 +301,7 @@ pub fn decompress_job(
             grid: [n_pages.div_ceil(32 / lanes).min(MAX_GRID), 1, 1],
             args: with_params(&slots, params()),
         };
-        if dictionary.is_some() {
-            launch.kernel = &COPY_DICTIONARY;
-            launch.args.push(Arg::Buffer(Slot::Dictionary));
-        }
+        add_dictionary(&mut launch, dictionary_bytes, Slot::Packed);
         launch
     };
     // A match from the dictionary may begin a page, which then has an entry more; entries are stored eight at a time.
@@ -345,6 +329,22 @@ fn count_pages(n_bytes: u64, page_size: u32) -> Result<u32> {
         return Err(Error::invalid("bytes of pages", n_bytes, expected));
     }
     Ok(n_pages as u32)
+}
+
+/// The override of kernels that use a dictionary.
+const HAS_DICTIONARY: (&str, u32) = ("DICTIONARY", 1);
+
+/// Adds the binding of the dictionary to a launch, and the override if there is one. Without one the binding is that of `spare` again,
+/// which the kernel only reads.
+fn add_dictionary(launch: &mut Launch, dictionary_bytes: u32, spare: Slot) {
+    let slot = match dictionary_bytes {
+        0 => spare,
+        _ => {
+            launch.overrides.push(HAS_DICTIONARY);
+            Slot::Dictionary
+        }
+    };
+    launch.args.push(Arg::Buffer(slot));
 }
 
 fn with_params(slots: &[Slot], params: Arg) -> Vec<Arg> {

@@ -243,14 +243,12 @@ mod tests {
             let has_funnel = matches!(
                 kernel.name,
                 "lz4_parse"
-                    | "lz4_parse_dictionary"
                     | "lz4_chains"
                     | "lz4_longest"
                     | "lz4_cheapest"
                     | "lz4_emit"
                     | "lz4_tokens"
                     | "lz4_copy"
-                    | "lz4_copy_dictionary"
             );
             assert_eq!(has_funnel, kernel.wgsl.contains("fn funnel("));
             assert!(!has_int64(&translate(&source, false).unwrap()));
