@@ -11,22 +11,28 @@
 // pages      PAGE_SIZE bytes each, n_bytes in total, rounded up to whole words; up to 32 bytes behind them may be read
 // status     one word per page: UNFINISHED | number of entries << 8, which becomes 0. A page with another status, or without
 //            entries, is filled with zeros
+// dictionary as lib/dictionary.wgsl says; any words without one
 //
 // Twin: src/lz4/decode.rs
 //
-// import: lib/bits, lib/merge
+// import: lib/bits, lib/dictionary, lib/merge
 
 override PAGE_SIZE: u32 = 4096;
 override LANES: u32 = 8;
+// True if a dictionary stands before each page.
+override DICTIONARY: bool = false;
 // Bytes of a row.
 override ROW: u32 = 4 * LANES;
 override ROW_MASK: u32 = 0xffffffffu >> (32 - LANES);
+// Room for the entries of a page.
+override ENTRIES: u32 = PAGE_SIZE / 4 + select(0u, 8u, DICTIONARY);
 
 struct Params {
     n_bytes: u32,
     n_pages: u32,
     n_packed_words: u32,
-    pad: u32,
+    // 0 without a dictionary.
+    dictionary_bytes: u32,
 }
 
 @group(0) @binding(0) var<storage, read> packed: array<u32>;
@@ -126,7 +132,11 @@ fn find_matches(word: ptr<function, Word>, p: u32, row: u32, is_inside: bool) {
         let last_word = writers(p - 4, p - 4, row);
         if has_before && distance < ROW {
             // A multiple of the offset leads to the bytes before the match, which most often are in an earlier row.
-            let copied = p - ((*word).before.x & 0xffff) - 1;
+            var copied = p - ((*word).before.x & 0xffff) - 1;
+            if DICTIONARY {
+                // A match that begins the page has 65,535 for its begin, less 1.
+                copied &= 0xffff;
+            }
             distance *= u32((f32(copied) + 0.5) / f32(distance)) + 1;
             let is_periodic = distance < 4;
             (*word).period_before = select(0u, (*word).before.y & 0xffff, is_periodic);
@@ -160,8 +170,20 @@ fn prepare(page: ptr<function, Page>, word: ptr<function, Word>, p: u32, row: u3
     }
 }
 
+// Words that a lane loads for its two matches. Those of the page and those of the dictionary have variables of their own, 0 where
+// nothing is loaded, since a load to the same one would wait for the other load.
+struct Loaded {
+    of_page: vec4<u32>,
+    of_dictionary: vec4<u32>,
+}
+
 // Loads two words for each match.
-fn load_matches(page: ptr<function, Page>, word: ptr<function, Word>) -> vec4<u32> {
+fn load_matches(page: ptr<function, Page>, word: ptr<function, Word>) -> Loaded {
+    if DICTIONARY {
+        let before = load_source(page, (*word).from_before, (*word).n_before > 0);
+        let after = load_source(page, (*word).from_after, (*word).n_literal < 4);
+        return Loaded(vec4(before.xy, after.xy), vec4(before.zw, after.zw));
+    }
     var loaded = vec4(0u);
     if (*word).n_before > 0 {
         let i = (*page).first + ((*word).from_before >> 2);
@@ -174,18 +196,48 @@ fn load_matches(page: ptr<function, Page>, word: ptr<function, Word>) -> vec4<u3
         loaded.z = pages[max(i, 0)];
         loaded.w = pages[i + 1];
     }
+    return Loaded(loaded, vec4(0u));
+}
+
+// Loads two words from byte `source` on, of the page in .xy or, below 0, of the dictionary in .zw. Loads nothing if they are not
+// needed.
+fn load_source(page: ptr<function, Page>, source: u32, is_needed: bool) -> vec4<u32> {
+    let i = i32(source) >> 2;
+    let at = i + i32((*page).first);
+    var loaded = vec4(0u);
+    if is_needed & (i >= 0) {
+        loaded.x = pages[at];
+    }
+    if is_needed & (i >= -1) {
+        loaded.y = pages[at + 1];
+    }
+    if is_needed & (i < 0) {
+        loaded.z = dictionary_word(i);
+    }
+    if is_needed & (i < -1) {
+        loaded.w = dictionary_word(i + 1);
+    }
     return loaded;
 }
 
+// Returns the word before the one at byte p of the page.
+fn word_before(page: ptr<function, Page>, p: u32) -> u32 {
+    if DICTIONARY && p < 4 {
+        return dictionary_word(-1);
+    }
+    return pages[max((*page).first + (p >> 2), 1u) - 1];
+}
+
 // Joins the parts of the word at byte p.
-fn join_parts(page: ptr<function, Page>, word: ptr<function, Word>, p: u32, loaded: vec4<u32>) -> u32 {
+fn join_parts(page: ptr<function, Page>, word: ptr<function, Word>, p: u32, loaded: Loaded) -> u32 {
+    let words = loaded.of_page | loaded.of_dictionary;
     let before_mask = first_bits((*word).n_before);
     let literal_mask = first_bits((*word).n_literal);
-    var before = funnel(loaded.x, loaded.y, ((*word).from_before & 3) * 8);
+    var before = funnel(words.x, words.y, ((*word).from_before & 3) * 8);
     let literals = funnel((*word).literals.x, (*word).literals.y, (*word).literal_shift);
-    var after = funnel(loaded.z, loaded.w, ((*word).from_after & 3) * 8);
+    var after = funnel(words.z, words.w, ((*word).from_after & 3) * 8);
     if ((*word).period_before | (*word).period_after) != 0 {
-        let last = pages[max((*page).first + (p >> 2), 1u) - 1];
+        let last = word_before(page, p);
         if (*word).period_before != 0 {
             before = continued(last, (*word).period_before);
         }
@@ -244,8 +296,12 @@ fn begin_page(page: ptr<function, Page>, index: u32) {
     // Entries have 16 bits of the distance from a byte of the page to its literal. A place in a block of less than 2^16 bytes
     // has 16 bits; in a longer one, of a page that hardly shrinks, the distance has no more, with its sign.
     (*page).place_mask = select(0xffffffffu, 0xffffu, length <= 65500);
-    (*page).entry = index * (PAGE_SIZE / 4);
+    (*page).entry = index * ENTRIES;
     (*page).end = (*page).entry + n_entries;
+    if DICTIONARY {
+        // A first match that begins the page is the match before the first word.
+        (*page).entry += select(0u, 1u, sequences[(*page).entry].x == 0xffff);
+    }
     (*page).candidate = sequences[min((*page).entry + (*page).lane, (*page).end)].x;
 }
 

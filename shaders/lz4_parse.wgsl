@@ -10,6 +10,7 @@
 //             (start of match | offset << 16, place in the block | end of match << 16)
 // sizes       one word per page: length of its block in bytes | kind << 30; kind 0 LZ4, 1 stored, 2 fill
 // tile_sums   word 0: the next page to take
+// dictionary  as lib/dictionary.wgsl says; any words without one
 //
 // Preconditions: n_bytes > 0, n_pages = ceil(n_bytes / PAGE_SIZE), PAGE_SIZE = 2^(16 - TAG_BITS).
 // Hot loops have constant trip counts: browsers add a loop guard to every other one, six instructions per iteration.
@@ -27,6 +28,8 @@ override TAG_BITS: u32 = 4;
 override HASH_BYTES: u32 = 4;
 override FIFTH_MASK: u32 = select(0u, 255u, HASH_BYTES == 5);
 override LAZY: bool = false;
+// True if a dictionary stands before each page.
+override DICTIONARY: bool = false;
 
 // Words for the staged page, 4 + PAGE_SIZE / 128 * 35 + WIDTH, or 0 if it is not staged.
 override STAGED_WORDS: u32 = 0;
@@ -45,7 +48,8 @@ struct Params {
     n_bytes: u32,
     n_pages: u32,
     pages_per_workgroup: u32,
-    pad: u32,
+    // 0 without a dictionary.
+    dictionary_bytes: u32,
 }
 
 @group(0) @binding(0) var<storage, read> pages: array<u32>;

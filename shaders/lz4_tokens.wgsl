@@ -7,10 +7,11 @@
 //
 // packed     blocks, each aligned to a word; up to 32 bytes behind them may be read, and are not used
 // table      one pair per page: (start of its block in packed, in words; length in bytes | kind << 30)
-// sequences  PAGE_SIZE / 8 pairs of entries per page. Entry k: (begin of match k in the page, less 1 | number of literals
+// sequences  ENTRIES / 2 pairs of entries per page. Entry k: (begin of match k in the page, less 1 | number of literals
 //            before it << 16, offset of the match | (begin of the literals in the block, less that in the page) << 16).
 //            Match k ends where the literals of entry k + 1 begin. The last entry has no match: it begins at the page's
-//            end, and its offset is 4
+//            end, and its offset is 4. Begins less 1 have 16 bits: 65,535 is that of a match that begins the page, from the
+//            dictionary, and of the end of a page of 65,536 bytes
 // status     one word per page: the code of a BlockError, or UNFINISHED | number of entries << 8, for lz4_copy.wgsl. The
 //            number is 0 where the driver ends loops early, as lavapipe does after 65,535 iterations of an invocation
 //
@@ -19,6 +20,10 @@
 // import: lib/bits
 
 override PAGE_SIZE: u32 = 4096;
+// True if a dictionary stands before each page.
+override DICTIONARY: bool = false;
+// Room for the entries of a page. A match from the dictionary may begin the page, so that there is one entry more.
+override ENTRIES: u32 = PAGE_SIZE / 4 + select(0u, ROUND, DICTIONARY);
 // Pages of a workgroup: 32, or fewer where there are too few pages to fill the device.
 override PAGES: u32 = 32;
 override LANES: u32 = 32 / PAGES;
@@ -32,7 +37,8 @@ struct Params {
     n_bytes: u32,
     n_pages: u32,
     n_packed_words: u32,
-    pad: u32,
+    // 0 without a dictionary.
+    dictionary_bytes: u32,
 }
 
 @group(0) @binding(0) var<storage, read> packed: array<u32>;
@@ -107,10 +113,26 @@ fn window_words(block: ptr<function, Block>, i: u32) -> vec2<u32> {
     return vec2(packed[i], packed[i + 1]);
 }
 
+// Returns the largest offset of a match that begins at this byte of the page.
+fn most_offset(begin: u32) -> u32 {
+    if DICTIONARY {
+        return begin + params.dictionary_bytes;
+    }
+    return begin;
+}
+
+// Returns the lower half of the begin of a match, less 1. Without a dictionary no match begins at 0, so that is all of it.
+fn lower_half(begin: u32) -> u32 {
+    if DICTIONARY {
+        return begin & 0xffff;
+    }
+    return begin;
+}
+
 // Stages the entry of a sequence. Its literals, from byte `literals` of the block on, go to the next byte to write.
 fn stage_entry(block: ptr<function, Block>, literals: u32, n_literals: u32, offset: u32) {
     let at = (*block).own * STAGE + 2 * ((*block).n_entries & (ROUND - 1));
-    sh_entries[at] = ((*block).write + n_literals - 1) | (n_literals << 16);
+    sh_entries[at] = lower_half((*block).write + n_literals - 1) | (n_literals << 16);
     sh_entries[at + 1] = offset | ((literals - (*block).write) << 16);
     (*block).n_entries += 1;
     (*block).write += n_literals;
@@ -181,7 +203,7 @@ fn any_sequence(block: ptr<function, Block>) -> u32 {
     if offset == 0 {
         return ZERO_OFFSET;
     }
-    if offset > begin {
+    if offset > most_offset(begin) {
         return OFFSET_TOO_FAR;
     }
     (*block).read += 2;
@@ -229,7 +251,7 @@ fn next_sequence(block: ptr<function, Block>) -> u32 {
         ahead >>= 8;
     }
     let begin = (*block).write + n_literals;
-    if extension == 255 || read >= (*block).end || offset - 1 >= begin || begin + n_match > (*block).n {
+    if extension == 255 || read >= (*block).end || offset - 1 >= most_offset(begin) || begin + n_match > (*block).n {
         return any_sequence(block);
     }
     stage_entry(block, literals, n_literals, offset);
@@ -276,7 +298,7 @@ fn store_entries(first_page: u32, first: u32, i: u32) {
         let at = own * STAGE + 4 * (k % (ROUND / 2));
         if sh_entries[own * STAGE + STAGE - 1] > first {
             let pair = vec4(sh_entries[at], sh_entries[at + 1], sh_entries[at + 2], sh_entries[at + 3]);
-            sequences[((first_page + own) * (PAGE_SIZE / 4) + first) / 2 + k % (ROUND / 2)] = pair;
+            sequences[((first_page + own) * ENTRIES + first) / 2 + k % (ROUND / 2)] = pair;
         }
     }
 }
@@ -338,7 +360,7 @@ fn lz4_tokens(@builtin(local_invocation_index) i: u32, @builtin(workgroup_id) wo
         atomicAdd(&sh_unfinished, 1u);
     }
     var window: Window;
-    for (var k = 0u; k < PAGE_SIZE / 4; k++) {
+    for (var k = 0u; k < ENTRIES; k++) {
         if code == MORE {
             code = next_sequence(&block);
             if code != MORE {

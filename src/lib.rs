@@ -265,6 +265,7 @@ pub mod internals {
 
     /// Jobs of the codec.
     pub mod lz4 {
+        pub use crate::kernels::dictionary::dictionary_words;
         pub use crate::kernels::lz4::{compress_job, decompress_job};
     }
 

@@ -78,7 +78,7 @@ fn pages_copied_to_workgroup_memory_give_the_same_blocks() {
     let (page_size, level) = (4096, Level::Fast);
     let pages = mixed(60 * 4096 - 124, 1);
     let job =
-        compress_job(pages.len() as u64, page_size, level, Some(ROOMY)).expect("sizes of a job");
+        compress_job(pages.len() as u64, page_size, level, Some(ROOMY), 0).expect("sizes of a job");
     let parse = job.launches.iter().find(|l| l.kernel.name == "lz4_parse");
     let overrides = &parse.expect("pages are parsed").overrides;
     assert!(overrides.iter().any(|(name, _)| *name == "STAGED_WORDS"));
@@ -90,8 +90,8 @@ fn pages_copied_to_workgroup_memory_give_the_same_blocks() {
 #[test]
 fn sizes_that_no_job_has_are_refused() {
     let refused = |page_size, n_bytes| {
-        let compress = compress_job(n_bytes, page_size, Level::Fast, None);
-        for outcome in [compress, decompress_job(n_bytes, page_size, 100)] {
+        let compress = compress_job(n_bytes, page_size, Level::Fast, None, 0);
+        for outcome in [compress, decompress_job(n_bytes, page_size, 100, 0)] {
             let error = outcome.expect_err("no job has these sizes");
             assert!(matches!(error, Error::InvalidArgument { .. }), "{error}");
         }
@@ -103,6 +103,7 @@ fn sizes_that_no_job_has_are_refused() {
         refused(4096, n_bytes);
     }
     for packed_bytes in [0, 1 << 34, u64::MAX] {
-        decompress_job(40_960, 4096, packed_bytes).expect_err("the kernel counts words in 32 bits");
+        decompress_job(40_960, 4096, packed_bytes, 0)
+            .expect_err("the kernel counts words in 32 bits");
     }
 }

@@ -88,6 +88,7 @@ fn frames_of_every_option_are_read_by_liblz4_and_by_this_crate() {
                     block_checksums: flags & 2 != 0,
                     content_size: (flags & 4 != 0).then_some(input.len() as u64),
                     index: false,
+                    dictionary: None,
                 };
                 let frame = compress(&input, &options).expect("compresses");
                 let mut content = Vec::new();

@@ -23,6 +23,7 @@ const INDEXED: FrameOptions = FrameOptions {
     block_checksums: false,
     content_size: None,
     index: true,
+    dictionary: None,
 };
 
 /// A file that counts the bytes read from it.

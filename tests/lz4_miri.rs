@@ -136,6 +136,7 @@ fn frame(i: usize, input: &[u8]) -> Vec<u8> {
         block_checksums: i.is_multiple_of(4),
         content_size: i.is_multiple_of(3).then_some(input.len() as u64),
         index: i.is_multiple_of(5),
+        dictionary: None,
     };
     compress(input, &options).expect("in range")
 }

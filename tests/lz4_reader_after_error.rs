@@ -41,6 +41,7 @@ const CHECKED: FrameOptions = FrameOptions {
     block_checksums: true,
     content_size: None,
     index: false,
+    dictionary: None,
 };
 
 /// Files of one and of several frames, with all checksums and with the content checksum only.
@@ -55,7 +56,7 @@ fn files() -> Vec<(FrameOptions, Vec<u8>, Vec<u8>)> {
         let frames = contents
             .each_ref()
             .map(|content| compress(content, &options).expect("in range"));
-        files.push((options, frames[2].clone(), contents[2].clone()));
+        files.push((options.clone(), frames[2].clone(), contents[2].clone()));
         files.push((options, frames.concat(), contents.concat()));
     }
     files

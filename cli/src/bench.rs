@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use pagepress::batch::Codec;
 use pagepress::lz4::frame::FrameOptions;
-use pagepress::lz4::{self, Level};
+use pagepress::lz4::{self, Dictionary, Level};
 use serde_json::{Value, json};
 
 use crate::end_to_end;
@@ -37,6 +37,9 @@ pub struct BenchArguments {
     /// Effort of the encoder
     #[arg(long, value_enum, default_value_t = LevelRequest::Fast)]
     level: LevelRequest,
+    /// Compress with a dictionary, the last 65536 bytes of this file, before each page and block
+    #[arg(long, value_name = "FILE")]
+    dictionary: Option<PathBuf>,
     /// Also time the kernels on pages that stay in GPU memory
     #[arg(long)]
     resident: bool,
@@ -62,6 +65,7 @@ impl BenchArguments {
             block_size: self.block_size.unwrap_or(self.page_size),
             level: self.level(codec),
             content_checksum: !self.no_content_checksum,
+            dictionary: codec.options().dictionary.clone(),
             ..FrameOptions::default()
         }
     }
@@ -69,10 +73,10 @@ impl BenchArguments {
 
 /// Benchmarks every file; returns false if one failed.
 pub fn run(arguments: &BenchArguments) -> bool {
-    let mut codec = match arguments.engine.open(u64::MAX) {
+    let mut codec = match open(arguments) {
         Ok(codec) => codec,
-        Err(error) => {
-            Failure::Engine { source: error }.report();
+        Err(failure) => {
+            failure.report();
             return false;
         }
     };
@@ -86,12 +90,25 @@ pub fn run(arguments: &BenchArguments) -> bool {
     all_done
 }
 
+fn open(arguments: &BenchArguments) -> Result<Codec, Failure> {
+    let opened = arguments.engine.open(u64::MAX);
+    let codec = opened.map_err(|source| Failure::Engine { source })?;
+    Ok(match &arguments.dictionary {
+        Some(path) => codec.with_dictionary(Dictionary::new(&read(path)?)),
+        None => codec,
+    })
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(path).map_err(|source| Failure::Open {
+        input: path.display().to_string(),
+        source,
+    })
+}
+
 fn bench_file(codec: &mut Codec, arguments: &BenchArguments, path: &Path) -> Result<(), Failure> {
     let name = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|source| Failure::Open {
-        input: name.clone(),
-        source,
-    })?;
+    let bytes = read(path)?;
     let fail = |source| Failure::Codec {
         input: name.clone(),
         source,
@@ -103,7 +120,7 @@ fn bench_file(codec: &mut Codec, arguments: &BenchArguments, path: &Path) -> Res
         bytes: &bytes,
         page_size: arguments.page_size,
         level,
-        frame,
+        frame: frame.clone(),
         runs: arguments.runs,
     };
     let end_to_end = run.measure().map_err(fail)?;
@@ -117,6 +134,7 @@ fn bench_file(codec: &mut Codec, arguments: &BenchArguments, path: &Path) -> Res
         "engine": verified.engine,
         "adapter": codec.choice().adapter,
         "level": format!("{level:?}").to_lowercase(),
+        "dictionary_bytes": dictionary_bytes(codec),
         "ratio": rounded(verified.ratio),
         "n_pages": verified.n_pages,
         "n_identical_pages": verified.n_identical_pages,
@@ -179,7 +197,11 @@ fn verify(
         source,
     };
     let level = arguments.level(codec);
-    let expected = lz4::compress_pages(bytes, arguments.page_size, level).map_err(fail)?;
+    let expected = match &codec.options().dictionary {
+        Some(dictionary) => dictionary.compress_pages(bytes, arguments.page_size, level),
+        None => lz4::compress_pages(bytes, arguments.page_size, level),
+    };
+    let expected = expected.map_err(fail)?;
     let (pages, report) = codec
         .compress_pages(bytes, arguments.page_size, level)
         .map_err(fail)?;
@@ -219,6 +241,7 @@ fn time_resident(
         device,
         page_size: arguments.page_size,
         level: arguments.level(codec),
+        dictionary: codec.options().dictionary.as_ref(),
         runs: arguments.runs,
     };
     let verified = pagepress::gpu::runtime::block_on(run.measure(bytes, arguments.resident_bytes))
@@ -242,6 +265,12 @@ fn time_resident(
     Ok(Resident::default())
 }
 
+/// Returns the bytes of the dictionary of a codec; 0 for none.
+fn dictionary_bytes(codec: &Codec) -> usize {
+    let dictionary = codec.options().dictionary.as_ref();
+    dictionary.map_or(0, |dictionary| dictionary.as_bytes().len())
+}
+
 fn rounded(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }
@@ -253,7 +282,7 @@ fn table(line: &Value, rows: &[(&str, &str, Speeds)]) -> String {
         other => other.to_string(),
     };
     let mut lines = format!(
-        "{}: page {}, block {}{}, {} {} {}, ratio {}, {} of {} pages equal to an earlier one, verified\n{:<32}{:>10}{:>12}  GB/s, median of {}\n",
+        "{}: page {}, block {}{}, {} {} {}{}, ratio {}, {} of {} pages equal to an earlier one, verified\n{:<32}{:>10}{:>12}  GB/s, median of {}\n",
         text("file"),
         text("page_size"),
         text("block_size"),
@@ -264,6 +293,10 @@ fn table(line: &Value, rows: &[(&str, &str, Speeds)]) -> String {
         text("engine"),
         text("adapter"),
         text("level"),
+        match line["dictionary_bytes"].as_u64() {
+            Some(n_bytes) if n_bytes > 0 => format!(", dictionary of {n_bytes} bytes"),
+            _ => String::new(),
+        },
         text("ratio"),
         text("n_identical_pages"),
         text("n_pages"),

@@ -62,7 +62,7 @@ impl Run<'_> {
     }
 
     fn frames(&mut self) -> Result<(Speeds, Speeds)> {
-        let (bytes, options) = (self.bytes, self.frame);
+        let (bytes, options) = (self.bytes, self.frame.clone());
         let mut used = Vec::new();
         let mut content = vec![0; bytes.len()];
         let codec = &mut *self.codec;

@@ -3,9 +3,11 @@
 use std::time::{Duration, Instant};
 
 use pagepress::Result;
-use pagepress::batch::{ResidentPages, compress_resident_async, decompress_resident_async};
+use pagepress::batch::{
+    ResidentDictionary, ResidentPages, compress_resident_async, decompress_resident_async,
+};
 use pagepress::gpu::{Backend, Buffer, GpuDevice};
-use pagepress::lz4::Level;
+use pagepress::lz4::{Dictionary, Level};
 
 use crate::speeds::{Resident, Speeds, gigabytes_per_second};
 
@@ -21,6 +23,7 @@ pub struct Run<'a> {
     pub device: &'a GpuDevice,
     pub page_size: u32,
     pub level: Level,
+    pub dictionary: Option<&'a Dictionary>,
     pub runs: u32,
 }
 
@@ -35,9 +38,16 @@ impl Run<'_> {
         let pages = self.device.allocate_memory(n_bytes.next_multiple_of(4))?;
         upload(self.device, &pages, &content).await?;
         let warm_up = if software { Duration::ZERO } else { WARM_UP };
-        let (compressed, compress) = self.time_compress(&pages, n_bytes, warm_up).await?;
+        let dictionary = match self.dictionary {
+            Some(dictionary) => Some(ResidentDictionary::new_async(self.device, dictionary).await?),
+            None => None,
+        };
+        let dictionary = dictionary.as_ref();
+        let compressed = self.time_compress(&pages, n_bytes, dictionary, warm_up);
+        let (compressed, compress) = compressed.await?;
         let back = self.device.allocate_memory(n_bytes.next_multiple_of(4))?;
-        let decompress = self.time_decompress(&compressed, &back, warm_up).await?;
+        let decompressed = self.time_decompress(&compressed, &back, dictionary, warm_up);
+        let decompress = decompressed.await?;
         let (Some(decompress), true) = (decompress, equal(self.device, &back, &content).await?)
         else {
             return Ok(None);
@@ -54,10 +64,17 @@ impl Run<'_> {
         &self,
         pages: &Buffer,
         n_bytes: u64,
+        dictionary: Option<&ResidentDictionary>,
         warm_up: Duration,
     ) -> Result<(ResidentPages, Vec<u64>)> {
-        let compress =
-            || compress_resident_async(self.device, pages, n_bytes, self.page_size, self.level);
+        let (device, page_size, level) = (self.device, self.page_size, self.level);
+        let compress = async || match dictionary {
+            Some(on) => {
+                let run = on.compress_resident_async(device, pages, n_bytes, page_size, level);
+                run.await
+            }
+            None => compress_resident_async(device, pages, n_bytes, page_size, level).await,
+        };
         let begin = Instant::now();
         let mut compressed = compress().await?;
         while begin.elapsed() < warm_up {
@@ -76,9 +93,14 @@ impl Run<'_> {
         &self,
         compressed: &ResidentPages,
         back: &Buffer,
+        dictionary: Option<&ResidentDictionary>,
         warm_up: Duration,
     ) -> Result<Option<Vec<u64>>> {
-        let decompress = || decompress_resident_async(self.device, compressed, back);
+        let device = self.device;
+        let decompress = async || match dictionary {
+            Some(on) => on.decompress_resident_async(device, compressed, back).await,
+            None => decompress_resident_async(device, compressed, back).await,
+        };
         let begin = Instant::now();
         decompress().await?;
         while begin.elapsed() < warm_up {

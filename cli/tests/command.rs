@@ -388,6 +388,16 @@ fn bench_prints_a_line_of_json_for_each_file() {
         text.contains("36 of 77 pages equal to an earlier one"),
         "{text}"
     );
+    let dictionary = ["--dictionary", "a"];
+    let run = folder.run(&[&arguments[..], &dictionary].concat());
+    let line = run.succeeds().text();
+    let behind: serde_json::Value =
+        serde_json::from_str(line.lines().next().expect("a line")).expect("JSON");
+    assert_eq!(behind["dictionary_bytes"], 65_536);
+    assert!(behind["ratio"].as_f64() > lines[0]["ratio"].as_f64());
+    assert!(behind["frame_compress_gbps"].is_number());
+    let missing = ["bench", "a", "--dictionary", "missing"];
+    folder.run(&missing).fails(1);
     let run = folder.run(&["bench", "a", "missing", "--json"]).fails(1);
     assert_eq!(run.text().lines().count(), 1, "the other file is benched");
     folder.run(&["bench", "a", "--page-size", "5000"]).fails(1);

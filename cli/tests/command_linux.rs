@@ -326,6 +326,12 @@ fn a_gpu_writes_the_bytes_of_the_cpu() {
         line["resident_bytes"], 300_000,
         "a software adapter takes the file as it is"
     );
+    let dictionary = ["--dictionary", "file"];
+    let run = folder.run(&[&bench[..], &gpu, &dictionary].concat());
+    let behind: serde_json::Value =
+        serde_json::from_str(&run.succeeds().text()).expect("a line is JSON");
+    assert!(behind["ratio"].as_f64() > line["ratio"].as_f64());
+    assert!(behind["compress_gbps"].is_number() && behind["decompress_gbps"].is_number());
     folder
         .run(&[
             "compress",

@@ -1,6 +1,6 @@
 // Part of lz4_parse: links the parses of all segments of a chunk into one, as if it had run sequentially.
 //
-// import: lib/agree, lz4_parse/slots, lz4_parse/walk
+// import: lib/agree, lz4_parse/dictionary, lz4_parse/slots, lz4_parse/walk
 
 // Raises the start of every later segment that `exit` reaches to it.
 fn push_exit(section: u32, chunk_begin: u32, exit: u32) {
@@ -46,13 +46,14 @@ fn end_long_match(page: Page, round: ptr<function, u32>, owner: u32, m: u32) {
     }
     workgroupBarrier();
     let offset = atomicLoad(&sh_words[LONG_OFFSET]);
-    var own = (atomicLoad(&sh_words[LONG_END]) & ~3u) + 8 * lane;
+    let verified = atomicLoad(&sh_words[LONG_END]);
+    var own = (verified & ~3u) + 8 * lane;
     loop {
-        var end = page.n - 5;
+        var end = match_limit(page.n - 5, verified, offset);
         if own < end {
             end = min(end, own + agreeing(page, own, offset));
         }
-        let first = agree(round, select(SETTLED, WIDTH - lane, end < own + 8 || end == page.n - 5));
+        let first = agree(round, select(SETTLED, WIDTH - lane, end < own + 8 || end == match_limit(page.n - 5, verified, offset)));
         if first != SETTLED {
             if lane == WIDTH - first {
                 atomicStore(&sh_words[LONG_END], end);

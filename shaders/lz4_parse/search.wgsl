@@ -3,7 +3,7 @@
 // A bucket is one word: the newest position in its upper half, the one before it in its lower half, each with TAG_BITS of
 // the hash. Positions are stored inverted within a window of 64, so that atomicMax keeps the first of a window.
 //
-// import: lib/bits, lz4_parse/stage
+// import: lib/bits, lz4_parse/dictionary, lz4_parse/stage
 
 fn clear_buckets() {
     for (var i = lane; i < BUCKETS; i += WIDTH) {
@@ -82,13 +82,16 @@ fn search_round(page: Page, own: Position, state: ptr<function, Search>, is_edge
     }
     var run = vec2(words.x == previous, words.y == words.x);
     var inserted = !run;
+    var searchable = vec2(true);
     if is_edge {
         let last = page.n - 12;
-        let searchable = vec2(p <= last, p < last);
+        searchable = vec2(p <= last, p < last);
         run &= searchable & vec2(p > 0, true);
         inserted = searchable & !run;
     }
     let fifths = vec2(high >> own.shifts.x, high >> own.shifts.y);
+    // Loads long before their use.
+    let in_dictionary = in_index(words, fifths, searchable);
     let products = words * 2654435761u + (fifths & vec2(FIFTH_MASK)) * 2246822519u;
     let buckets = products >> vec2(32 - BUCKET_BITS);
     // The lowest bit of the first position in its entry is 1, so the subtraction borrows from no other bit.
@@ -134,7 +137,7 @@ fn search_round(page: Page, own: Position, state: ptr<function, Search>, is_edge
         offsets = select(vec2(0u), found.offsets, found.agree);
         offsets = select(offsets, newer.offsets, newer.agree);
     }
-    offsets = select(offsets, vec2(1u), run);
+    offsets = candidates_of(page, sought, select(offsets, vec2(1u), run), in_dictionary);
     candidates[(*state).at] = offsets.x + offsets.y * 65536;
     if offsets.x != 0 {
         (*state).bits += (*state).weight;

@@ -1,6 +1,6 @@
 // Part of lz4_parse: the parse of one segment by one lane.
 //
-// import: lib/bits, lz4_parse/stage, lz4_parse/slots
+// import: lib/bits, lz4_parse/dictionary, lz4_parse/stage, lz4_parse/slots
 
 // A match that a lane has verified beyond this length is extended by all lanes together.
 const LONG: u32 = 96;
@@ -47,7 +47,7 @@ fn next_candidate(segment: Segment, from_position: u32) -> u32 {
 fn agreeing(page: Page, p: u32, offset: u32) -> u32 {
     let s = ((p - offset) & 3) * 8;
     let here = two_words(page, p);
-    let there = three_words(page, p - offset);
+    let there = source_words(page, p, offset);
     let d0 = here.x ^ funnel(there.x, there.y, s);
     let d1 = here.y ^ funnel(there.y, there.z, s);
     let first = select(d0, d1, d0 == 0);
@@ -71,7 +71,8 @@ struct Exit {
 //
 // Each step compares 8 bytes, of a new match or of the current one, so that lanes with long matches stall no others.
 fn walk(page: Page, segment: Segment, start: u32, chosen: ptr<function, Chosen>, again: bool, before: Exit) -> Exit {
-    let limit = page.n - 5;
+    let page_limit = page.n - 5;
+    var limit = page_limit;
     var p = start >> 1;
     var may_look_ahead = LAZY && (start & 1) == 0;
     let old = *chosen;
@@ -98,6 +99,7 @@ fn walk(page: Page, segment: Segment, start: u32, chosen: ptr<function, Chosen>,
                 ahead = candidate_at(page, m + 1);
             }
             p = (m + 4) & ~3u;
+            limit = match_limit(page_limit, m, offset);
         }
         let n = agreeing(page, p, offset);
         p = min(p + n, limit);
@@ -122,6 +124,7 @@ fn walk(page: Page, segment: Segment, start: u32, chosen: ptr<function, Chosen>,
                 m++;
                 offset = ahead;
                 p = (m + 4) & ~3u;
+                limit = match_limit(page_limit, m, offset);
                 continue;
             }
             may_look_ahead = true;

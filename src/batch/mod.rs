@@ -32,7 +32,7 @@ pub use pages::{
     results::{BatchResult, BatchStats, DecompressResult},
 };
 #[cfg(gpu_engine)]
-pub use pipeline::sink::PinnedPart;
+pub use pipeline::{dictionary::ResidentDictionary, sink::PinnedPart};
 pub use timing::Timings;
 
 pub use crate::engine::{BackendChoice, BackendRequest, PowerPreference, Rejected};

@@ -4,13 +4,14 @@ use super::codec::gpu_codec::{JOB_BYTES, SLOTS};
 use super::pipeline::decompress::{Target, check};
 use super::pipeline::frame_blocks::FrameBlocks;
 use super::pipeline::js::{JsBlocks, JsPacked, OnProgress};
+use super::pipeline::plan::Form;
 use super::pipeline::ring::Pipeline;
 use super::pipeline::sink::Sink;
 use super::pipeline::source::Source;
 use super::timing::Timings;
 use crate::gpu::{Backend, Buffer, GpuDevice};
 use crate::js_bytes::JsBytes;
-use crate::lz4::{BlockError, CPU_ONLY, Level};
+use crate::lz4::{BlockError, Level};
 use crate::{Error, Result};
 
 /// The codec of the package's GPU module. It has no CPU fallback.
@@ -82,16 +83,20 @@ impl JsCodec {
         level: Level,
         on_progress: OnProgress,
     ) -> Result<Timings> {
-        if !level.runs_on_gpu() {
+        if let Some(reason) = level.cpu_only(false) {
             return Err(Error::BackendUnavailable {
                 backend: "webgpu",
-                reason: CPU_ONLY.into(),
+                reason: reason.into(),
             });
         }
         let pipeline = self.pipeline(page_size, on_progress);
-        pipeline
-            .compress_safely(Source::Js(bytes), page_size, level, sink)
-            .await
+        let form = Form {
+            page_size,
+            level,
+            dictionary: None,
+        };
+        let compressed = pipeline.compress_safely(Source::Js(bytes), form, sink);
+        compressed.await
     }
 
     /// Decompresses pages to `out`, which has their total length. Returns the error of each page.

@@ -1,5 +1,6 @@
 //! LZ4 compression and decompression of pages as [`Job`]s.
 
+use super::dictionary;
 use super::parser::Parser;
 use super::{Access, Arg, ComputeUnits, Job, KernelInfo, Launch, MAX_GRID, Slot};
 use crate::lz4::{Level, Parse, check_page_size};
@@ -29,7 +30,11 @@ pub const KERNELS: [&KernelInfo; 10] = [
 ];
 
 static BEGIN: KernelInfo = kernel("lz4_begin", PLACE_WGSL, &[R, W, W, U]);
-static PARSE: KernelInfo = kernel("lz4_parse", shader!("lz4_parse.wgsl"), &[R, W, W, W, W, U]);
+static PARSE: KernelInfo = kernel(
+    "lz4_parse",
+    shader!("lz4_parse.wgsl"),
+    &[R, W, W, W, W, U, R],
+);
 static SORT: KernelInfo = {
     let wgsl = shader!("lz4_sort.wgsl");
     // SAFETY: `lz4_sort` processes pages below `n_pages`, and reads words of searchable positions, which twelve bytes of the page
@@ -63,11 +68,12 @@ static TOKENS: KernelInfo = {
     // SAFETY: `lz4_tokens` trusts neither table nor blocks: it compares every entry of the table with `n_packed_words`, and
     // every read with the end of the block, but for the words that it loads before that comparison: they begin at the end
     // of the block at most. A window holds words below `n_packed_words`. Each sequence but the last has at least four bytes
-    // of its page, so a page has at most PAGE_SIZE / 4 entries. A step of a loop consumes input. It writes the workgroup
-    // memory that it reads: all staged entries at first, words of a window before the window includes them.
+    // of its page, and the first one five without a dictionary, so a page has at most PAGE_SIZE / 4 entries, or one more with a
+    // dictionary: ENTRIES has room for them. A step of a loop consumes input. It writes the workgroup memory that it reads: all
+    // staged entries at first, words of a window before the window includes them.
     unsafe { KernelInfo::trusted("lz4_tokens", wgsl, &[R, R, W, W, U], true) }
 };
-static COPY: KernelInfo = kernel("lz4_copy", shader!("lz4_copy.wgsl"), &[R, R, R, W, W, U]);
+static COPY: KernelInfo = kernel("lz4_copy", shader!("lz4_copy.wgsl"), &[R, R, R, W, W, U, R]);
 
 const R: Access = Access::Read;
 const W: Access = Access::ReadWrite;
@@ -79,6 +85,9 @@ const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Acce
     // - `lz4_parse` processes pages below `n_pages`, reads words of the page below `n` and at most 32 bytes after them, and
     //   compares candidates' offsets with the position before it reads there. Scratch is indexed by workgroup (the grid is
     //   as many as there is scratch for) and by positions below PAGE_SIZE; every loop advances in the page.
+    //   With a dictionary, offsets above the position are those of the dictionary, which matches do not leave: they lead to
+    //   positions of its index, which eight bytes follow, or to later ones before its end, and the kernel reads at most two
+    //   words behind that. Its index has a word for each bucket.
     // - `lz4_cheapest` processes pages below `n_pages`, for each position of which `costs` and `matches` have a word. A match
     //   that `lz4_longest` wrote in the same submission ends in its page, as does one that goes on from the next position. A page
     //   has at most a match for every four bytes. Loops count positions or bytes of a page; a chosen match has at least four
@@ -91,6 +100,9 @@ const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Acce
     //   the end of the page, so a lane finds an entry for each byte before it. Words behind that end, and those of other
     //   pages, load neither literals nor matches. In every iteration, the first lane of a row that waits has sources before
     //   it, so its loop ends.
+    //   With a dictionary, `lz4_tokens` compared offsets with the bytes of the dictionary and of the page before the match, so
+    //   sources lie in one of them; the words that hold them begin at most three bytes before, in the word of 0 before the
+    //   dictionary at the earliest.
     // Workgroup memory is cleared for all of them.
     unsafe { KernelInfo::trusted(name, wgsl, bindings, false) }
 }
@@ -109,22 +121,30 @@ const PAGES_PER_TILE: u32 = 1024;
 ///
 /// `page_size` is 4096, 8192, 16384, 32768 or 65536; the last page may be shorter. `n_bytes > 0`, at most
 /// `MAX_PAGES_PER_JOB` pages and less than 4 GiB. [`Sequential`](Level::Sequential), which only the CPU can write, is
-/// compressed as Fast. `compute_units` are those of the device, if known.
+/// compressed as Fast. `compute_units` are those of the device, if known. A dictionary of `dictionary_bytes`, at most 65,536, is in
+/// [`Slot::Dictionary`]; 0 stands for none.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for other page sizes and numbers of bytes.
+/// [`Error::InvalidArgument`] for other page sizes and numbers of bytes, and for High with a dictionary, which only the CPU writes.
 pub fn compress_job(
     n_bytes: u64,
     page_size: u32,
     level: Level,
     compute_units: Option<ComputeUnits>,
+    dictionary_bytes: u32,
 ) -> Result<Job> {
     let n_pages = count_pages(n_bytes, page_size)?;
+    let dictionary = dictionary::buffer_bytes(dictionary_bytes)?;
     let n_tiles = n_pages.div_ceil(PAGES_PER_TILE);
     let (scratch, mut launches) = match level {
+        Level::High if dictionary.is_some() => {
+            let (given, expected) = (dictionary_bytes.into(), "give 0 at level High");
+            return Err(Error::invalid("dictionary bytes", given, expected));
+        }
         Level::High => cheapest_launches(n_bytes, n_pages, page_size)?,
         Level::Fast | Level::Sequential => {
-            parse_launches(n_bytes, n_pages, page_size, compute_units)
+            let parser = Parser::new(page_size, compute_units);
+            parse_launches(n_bytes, n_pages, parser, dictionary_bytes)
         }
     };
     let a_word_each = 4 * u64::from(n_pages);
@@ -143,6 +163,7 @@ pub fn compress_job(
         (Slot::Packed, page_words),
     ];
     buffers.extend(scratch);
+    buffers.extend(dictionary.map(|n_bytes| (Slot::Dictionary, n_bytes)));
     let params = |last| Arg::Params(vec![n_bytes as u32, n_pages, last, 0]);
     let place = |kernel, grid| Launch {
         kernel,
@@ -180,13 +201,7 @@ pub fn compress_job(
 type Search = (Vec<(Slot, u64)>, Vec<Launch>);
 
 /// Returns the search of level Fast.
-fn parse_launches(
-    n_bytes: u64,
-    n_pages: u32,
-    page_size: u32,
-    compute_units: Option<ComputeUnits>,
-) -> Search {
-    let parser = Parser::new(page_size, compute_units);
+fn parse_launches(n_bytes: u64, n_pages: u32, parser: Parser, dictionary_bytes: u32) -> Search {
     let n_parsers = n_pages.min(parser.most);
     let per_parser = pages_per_parser(n_pages, n_parsers);
     let slots = [
@@ -196,15 +211,14 @@ fn parse_launches(
         Slot::Sizes,
         Slot::TileSums,
     ];
-    let parse = Launch {
+    let params = vec![n_bytes as u32, n_pages, per_parser, dictionary_bytes];
+    let mut parse = Launch {
         kernel: &PARSE,
         overrides: parser.overrides,
         grid: [n_parsers, 1, 1],
-        args: with_params(
-            &slots,
-            Arg::Params(vec![n_bytes as u32, n_pages, per_parser, 0]),
-        ),
+        args: with_params(&slots, Arg::Params(params)),
     };
+    add_dictionary(&mut parse, dictionary_bytes, Slot::Pages);
     let candidates = u64::from(n_parsers) * parser.candidate_bytes;
     (vec![(Slot::Candidates, candidates)], vec![parse])
 }
@@ -251,24 +265,39 @@ fn cheapest_launches(n_bytes: u64, n_pages: u32, page_size: u32) -> Result<Searc
 /// `Status`. A page that fails is filled with zeros and does not affect others. `Sequences` is scratch.
 ///
 /// `packed_bytes` is the size of the packed buffer, above 0 and at most 8 GiB less 64 bytes; the kernel rejects table entries that
-/// exceed it. `n_bytes` and `page_size` are as for [`compress_job`].
+/// exceed it. `n_bytes`, `page_size` and `dictionary_bytes` are as for [`compress_job`].
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for other page sizes and numbers of bytes.
-pub fn decompress_job(n_bytes: u64, page_size: u32, packed_bytes: u64) -> Result<Job> {
+pub fn decompress_job(
+    n_bytes: u64,
+    page_size: u32,
+    packed_bytes: u64,
+    dictionary_bytes: u32,
+) -> Result<Job> {
     let n_pages = count_pages(n_bytes, page_size)?;
+    let dictionary = dictionary::buffer_bytes(dictionary_bytes)?;
     if !(1..=MAX_PACKED_BYTES).contains(&packed_bytes) {
         let expected = "give 1 to 8589934528 bytes";
         return Err(Error::invalid("packed bytes", packed_bytes, expected));
     }
     let packed_words = packed_bytes.div_ceil(4) as u32;
-    let params = || Arg::Params(vec![n_bytes as u32, n_pages, packed_words, 0]);
+    let params = || {
+        Arg::Params(vec![
+            n_bytes as u32,
+            n_pages,
+            packed_words,
+            dictionary_bytes,
+        ])
+    };
     let tokens = {
         let pages = pages_per_workgroup(n_pages);
         let slots = [Slot::Packed, Slot::Table, Slot::Sequences, Slot::Status];
+        let mut overrides = vec![("PAGE_SIZE", page_size), ("PAGES", pages)];
+        overrides.extend(dictionary.map(|_| HAS_DICTIONARY));
         Launch {
             kernel: &TOKENS,
-            overrides: vec![("PAGE_SIZE", page_size), ("PAGES", pages)],
+            overrides,
             grid: [n_pages.div_ceil(pages), 1, 1],
             args: with_params(&slots, params()),
         }
@@ -282,24 +311,27 @@ pub fn decompress_job(n_bytes: u64, page_size: u32, packed_bytes: u64) -> Result
             Slot::Pages,
             Slot::Status,
         ];
-        Launch {
+        let mut launch = Launch {
             kernel: &COPY,
             overrides: vec![("PAGE_SIZE", page_size), ("LANES", lanes)],
             grid: [n_pages.div_ceil(32 / lanes).min(MAX_GRID), 1, 1],
             args: with_params(&slots, params()),
-        }
+        };
+        add_dictionary(&mut launch, dictionary_bytes, Slot::Packed);
+        launch
     };
+    // A match from the dictionary may begin a page, which then has an entry more; entries are stored eight at a time.
+    let entries = page_size / 4 + if dictionary.is_some() { 8 } else { 0 };
+    let mut buffers = vec![
+        (Slot::Packed, 4 * u64::from(packed_words)),
+        (Slot::Table, 8 * u64::from(n_pages)),
+        (Slot::Sequences, 8 * u64::from(n_pages) * u64::from(entries)),
+        (Slot::Pages, n_bytes.next_multiple_of(4)),
+        (Slot::Status, 4 * u64::from(n_pages)),
+    ];
+    buffers.extend(dictionary.map(|n_bytes| (Slot::Dictionary, n_bytes)));
     Ok(Job {
-        buffers: vec![
-            (Slot::Packed, 4 * u64::from(packed_words)),
-            (Slot::Table, 8 * u64::from(n_pages)),
-            (
-                Slot::Sequences,
-                u64::from(n_pages) * u64::from(page_size) * 2,
-            ),
-            (Slot::Pages, n_bytes.next_multiple_of(4)),
-            (Slot::Status, 4 * u64::from(n_pages)),
-        ],
+        buffers,
         launches: vec![tokens, copy],
     })
 }
@@ -313,6 +345,22 @@ fn count_pages(n_bytes: u64, page_size: u32) -> Result<u32> {
         return Err(Error::invalid("bytes of pages", n_bytes, expected));
     }
     Ok(n_pages as u32)
+}
+
+/// The override of kernels that use a dictionary.
+const HAS_DICTIONARY: (&str, u32) = ("DICTIONARY", 1);
+
+/// Adds the binding of the dictionary to a launch, and the override if there is one. Without one the binding is that of `spare` again,
+/// which the kernel only reads.
+fn add_dictionary(launch: &mut Launch, dictionary_bytes: u32, spare: Slot) {
+    let slot = match dictionary_bytes {
+        0 => spare,
+        _ => {
+            launch.overrides.push(HAS_DICTIONARY);
+            Slot::Dictionary
+        }
+    };
+    launch.args.push(Arg::Buffer(slot));
 }
 
 fn with_params(slots: &[Slot], params: Arg) -> Vec<Arg> {
@@ -365,16 +413,16 @@ mod tests {
 
     #[test]
     fn words_of_packed_have_indexes_of_31_bits() {
-        assert!(decompress_job(4096, 4096, MAX_PACKED_BYTES).is_ok());
+        assert!(decompress_job(4096, 4096, MAX_PACKED_BYTES, 0).is_ok());
         for packed_bytes in [0, MAX_PACKED_BYTES + 1, 16 << 30, u64::MAX] {
-            assert!(decompress_job(4096, 4096, packed_bytes).is_err());
+            assert!(decompress_job(4096, 4096, packed_bytes, 0).is_err());
         }
     }
 
     #[test]
     fn every_page_is_in_a_workgroup_of_each_launch() {
         for n_pages in [1, 7, 8, 9, 0x7fff, 0x8001, 0x10000, MAX_PAGES_PER_JOB] {
-            let job = decompress_job(u64::from(n_pages) * 4096 - 5, 4096, 1 << 30);
+            let job = decompress_job(u64::from(n_pages) * 4096 - 5, 4096, 1 << 30, 0);
             let job = job.expect("sizes of a job");
             let tokens = &job.launches[0];
             let pages = tokens.overrides[1].1;

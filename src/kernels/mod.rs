@@ -10,6 +10,7 @@ macro_rules! shader {
     };
 }
 
+pub(crate) mod dictionary;
 #[cfg(cuda_engine)]
 mod emit;
 pub(crate) mod job;
@@ -111,6 +112,8 @@ pub enum Slot {
     Table,
     /// One word per page: 0, or the code of a [`crate::lz4::BlockError`].
     Status,
+    /// The dictionary before each page, and its index: words as `shaders/lib/dictionary.wgsl` describes them.
+    Dictionary,
     /// Scratch of `lz4_parse`, per workgroup: a 16-bit offset for every position of a page.
     Candidates,
     /// Scratch at level High: a word for every position, in the order of their hashes; later their costs.

@@ -109,7 +109,7 @@ pub fn compress_pages_into(
 }
 
 /// As [`compress_pages_into`]. If there is a dictionary, it stands before each page.
-fn compress_with(
+pub(crate) fn compress_with(
     bytes: &[u8],
     page_size: u32,
     level: Level,
@@ -121,9 +121,14 @@ fn compress_with(
     let parse = Parse::new(page_size, level)?;
     reserve_result(&mut pages.packed, most_packed(bytes.len()))?;
     reserve(&mut pages.table, bytes.len().div_ceil(page_size as usize))?;
-    let new = || Encoder::with_dictionary(&parse, dictionary.cloned());
-    compress_shares(bytes, &parse, new, &mut pages.packed, &mut pages.table)
-        .inspect_err(|_| pages.clear())?;
+    compress_shares(
+        bytes,
+        &parse,
+        dictionary,
+        &mut pages.packed,
+        &mut pages.table,
+    )
+    .inspect_err(|_| pages.clear())?;
     (pages.page_size, pages.n_bytes) = (page_size, bytes.len() as u64);
     pages.dictionary_id = dictionary.map_or(0, Dictionary::id);
     Ok(())
@@ -138,10 +143,11 @@ const fn most_packed(n_bytes: usize) -> usize {
 fn compress_shares(
     bytes: &[u8],
     parse: &Parse,
-    new: impl Fn() -> Encoder + Sync,
+    dictionary: Option<&Dictionary>,
     packed: &mut Vec<u8>,
     table: &mut Vec<PageEntry>,
 ) -> Result<()> {
+    let new = || Encoder::with_dictionary(parse, dictionary.cloned());
     #[cfg(not(target_arch = "wasm32"))]
     if let Some(share) = share_bytes(bytes.len(), parse.page_size() as usize) {
         let make = |encoder: &mut Encoder, share: &[u8], packed: &mut Vec<u8>| {
@@ -211,7 +217,8 @@ pub fn decompress_pages_status(pages: &PackedPages) -> Result<(Vec<u8>, Vec<Opti
     decompress_with(pages, None)
 }
 
-fn decompress_with(
+/// As [`decompress_pages_status`]. If there is a dictionary, it stands before each page.
+pub(crate) fn decompress_with(
     pages: &PackedPages,
     dictionary: Option<&Dictionary>,
 ) -> Result<(Vec<u8>, Vec<Option<BlockError>>)> {

@@ -91,6 +91,7 @@ impl Cheapest {
         end: usize,
         dictionary: Option<&Dictionary>,
     ) {
+        let dictionary = dictionary.map(|own| (own.bytes(), own.sorted()));
         let n = PART.min(input.len() - begin);
         let costs = &mut self.costs[..=n];
         for (i, cost) in costs.iter_mut().enumerate().skip(end - begin) {
@@ -104,9 +105,9 @@ impl Cheapest {
             let slots = self.sorted.take(p, unsafe { word(input, p) });
             let goes_on = (MIN_MATCH..REACH).contains(&length)
                 && match dictionary {
-                    Some(dictionary) if offset > p + 1 => {
-                        let bytes = dictionary.as_bytes();
-                        p + bytes.len() >= offset && input[p] == bytes[p + bytes.len() - offset]
+                    Some((bytes, _)) if offset > p + 1 => {
+                        let there = (p + bytes.len()).checked_sub(offset);
+                        there.is_some_and(|there| input[p] == bytes.padded()[there])
                     }
                     _ => offset <= p && input[p] == input[p - offset],
                 };
@@ -117,8 +118,7 @@ impl Cheapest {
                     // SAFETY: the machine and the block are as this function's contract says; the slots are those of `p`.
                     longest = unsafe { self.sorted.longest::<L>(input, slots) };
                 }
-                if let Some(dictionary) = dictionary {
-                    let (index, bytes) = (dictionary.sorted(), dictionary.bytes());
+                if let Some((bytes, index)) = dictionary {
                     // SAFETY: the machine is as this function's contract says; `p` is searchable.
                     let there = unsafe { index.longest::<L>(bytes, input, p) };
                     if there.map(|there| there.0) > longest.map(|own| own.0) {

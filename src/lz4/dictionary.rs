@@ -85,6 +85,16 @@ impl Dictionary {
         self.bytes().bytes()
     }
 
+    /// Returns the number of bytes that stand before a block.
+    pub(crate) fn n_bytes(&self) -> usize {
+        self.bytes().len()
+    }
+
+    /// Returns true if both refer to the same memory.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     #[inline(always)]
     pub(super) fn bytes(&self) -> Padded<'_> {
         Padded(&self.0.padded)
@@ -95,6 +105,12 @@ impl Dictionary {
         // SAFETY: eight bytes follow each position.
         let hash = |p| unsafe { fast_hash(self.as_bytes(), p) };
         self.0.fast.get_or_init(|| self.latest(hash))
+    }
+
+    /// Returns the entries of the index of level Fast, one for each bucket: 0, or a position below bits of its hash.
+    #[cfg(gpu_engine)]
+    pub(crate) fn fast_index(&self) -> &[u32] {
+        self.fast().entries()
     }
 
     /// Returns the index of level Sequential, by the hash of the five or six bytes at a position.
@@ -153,8 +169,7 @@ impl std::fmt::Debug for Dictionary {
 /// Dictionaries are equal if their ids and bytes are.
 impl PartialEq for Dictionary {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-            || self.id() == other.id() && self.as_bytes() == other.as_bytes()
+        self.is_same(other) || self.id() == other.id() && self.as_bytes() == other.as_bytes()
     }
 }
 
@@ -241,42 +256,35 @@ unsafe fn fast_hash(input: &[u8], p: usize) -> u32 {
         .wrapping_add(u32::from(fifth).wrapping_mul(FIFTH_MULTIPLIER))
 }
 
-/// Returns the number of equal bytes at `p` and at `q` of a dictionary, at most eight.
-///
-/// # Safety
-/// `p + 8 <= input.len()`, and `q + 8 <= dictionary.len() + PADDING`.
+/// Returns the number of equal bytes of two words before the first that differs, given their difference: at most eight.
 #[inline(always)]
-pub(super) unsafe fn n_equal(input: &[u8], p: usize, dictionary: Padded<'_>, q: usize) -> usize {
-    // SAFETY: this function's contract.
-    let difference = unsafe { eight(input, p) ^ eight(dictionary.padded(), q) };
+pub(super) const fn n_equal(difference: u64) -> usize {
     difference.trailing_zeros() as usize / 8
 }
 
-/// Returns the length of the common prefix at `p` and at `q` of a dictionary, of which eight bytes are equal: at most to its end, and
-/// at most `most` bytes.
+/// Returns the length of the common prefix at `p` and at `q` of `source`, of which `n` bytes are equal: at most `most`.
 ///
 /// # Safety
-/// `p + most <= input.len()` and `q + 8 <= dictionary.len()`.
+/// `p + most <= input.len()` and `q + most <= source.len()`.
 #[inline(always)]
-pub(super) unsafe fn match_length(
+pub(super) unsafe fn common_length(
     input: &[u8],
     p: usize,
-    dictionary: Padded<'_>,
+    source: &[u8],
     q: usize,
+    n: usize,
     most: usize,
 ) -> usize {
-    let most = most.min(dictionary.len() - q);
-    let mut n = most.min(8);
+    let mut n = n.min(most);
     while n + 8 <= most {
         // SAFETY: both reads end at most `most` bytes after `p` and `q`, inside their slices.
-        let equal = unsafe { n_equal(input, p + n, dictionary, q + n) };
+        let equal = n_equal(unsafe { eight(input, p + n) ^ eight(source, q + n) });
         n += equal;
         if equal < 8 {
             return n;
         }
     }
-    let bytes = dictionary.padded();
-    while n < most && input[p + n] == bytes[q + n] {
+    while n < most && input[p + n] == source[q + n] {
         n += 1;
     }
     n

@@ -1,7 +1,5 @@
 //! The fast path of the block decoder: sequences in wild copies, as long as both ends are far.
 
-use super::IS_SMALL;
-use super::dictionary::Padded;
 use super::parse::{MIN_MATCH, TOKEN_MAX};
 use super::trail::{SUMMED_BYTES, Trail};
 use super::wild_copy::{STEP, copy_16, wild_copy};
@@ -25,20 +23,18 @@ const MOST_LENGTH: usize = 1 << 28;
 ///
 /// Block and output are slices that `Cursor::fast_sequences` borrows for the lifetime of this value.
 #[derive(Clone, Copy)]
-pub(super) struct FastPath<'a> {
+pub(super) struct FastPath {
     /// Start of the output.
     pub(super) out: *mut u8,
     /// First byte of the output that matches may reach, not after the first one that is decoded.
     pub(super) base: *mut u8,
-    /// The bytes that stand before the base. Matches in them are left to the exact path where code size matters.
-    pub(super) dictionary: Padded<'a>,
     /// Last position in the block at which the fast path may begin a sequence: [`INPUT_MARGIN`] before the end.
     pub(super) last_ip: *const u8,
     /// Last position in the output at which it may: [`OUTPUT_MARGIN`] before the end.
     pub(super) last_op: *mut u8,
 }
 
-impl FastPath<'_> {
+impl FastPath {
     /// Decodes sequences from `ip` to `op` for as long as they are short: at most two steps of literals, and a match whose
     /// length has at most one byte after the token. Returns the positions of the first one that is not, that is wrong, or
     /// that is too close to an end. With a trail it hashes earlier output, and stops after [`SUMMED_BYTES`].
@@ -67,7 +63,6 @@ impl FastPath<'_> {
         if stripes.is_some() {
             last_op = last_op.min(op.addr().saturating_add(SUMMED_BYTES));
         }
-        let has_dictionary = !IS_SMALL && self.dictionary.len() > 0;
         while ip.addr() <= last_ip && op.addr() <= last_op {
             if let Some(stripes) = &mut stripes {
                 stripes.step();
@@ -96,23 +91,15 @@ impl FastPath<'_> {
                 let to = op.add(n_literals);
                 let offset =
                     usize::from(u16::from_le_bytes(from.cast::<[u8; 2]>().read_unaligned()));
-                let mut start = to.wrapping_sub(offset).cast_const();
-                // Bytes from the start of the match to the end of the dictionary.
-                let mut room = usize::MAX;
                 if offset.wrapping_sub(1) >= to.addr() - self.base.addr() {
-                    let n_before = offset.wrapping_sub(to.addr() - self.base.addr());
-                    if !has_dictionary || n_before > self.dictionary.len() || offset == 0 {
-                        break;
-                    }
-                    room = n_before;
-                    let at = self.dictionary.len() - n_before;
-                    start = self.dictionary.padded().as_ptr().add(at);
+                    break;
                 }
+                let start = to.wrapping_sub(offset).cast_const();
                 let length = MIN_MATCH + (token & TOKEN_MAX);
                 if length == MIN_MATCH + TOKEN_MAX {
                     let more = usize::from(*from.add(2));
                     let end = to.wrapping_add(length + more);
-                    if offset < STEP || more == 255 || length + more > room {
+                    if offset < STEP || more == 255 {
                         break;
                     }
                     copy_16(start, to);
@@ -134,7 +121,7 @@ impl FastPath<'_> {
                     (ip, op) = (from.add(3), end);
                     continue;
                 }
-                if offset < HALF || length > room {
+                if offset < HALF {
                     break;
                 }
                 copy_18(start, to);

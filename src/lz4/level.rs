@@ -21,7 +21,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// Returns true if GPUs can write this level. Any engine reads it.
+    /// Returns true if GPUs can write this level, without a dictionary. With one, they can write Fast. Any engine reads it.
     #[must_use]
     pub const fn runs_on_gpu(self) -> bool {
         match self {
@@ -42,9 +42,19 @@ impl Level {
     }
 }
 
-/// States why a GPU engine does not take a level of which [`Level::runs_on_gpu`] is false.
 #[cfg(gpu_engine)]
-pub(crate) const CPU_ONLY: &str = "only the CPU writes the level sequential";
+impl Level {
+    /// Returns the reason why only the CPU writes this level, with a dictionary or without one; `None` if GPUs do, too.
+    pub(crate) const fn cpu_only(self, has_dictionary: bool) -> Option<&'static str> {
+        match self {
+            Self::Sequential => Some("only the CPU writes the level sequential"),
+            Self::High if has_dictionary => {
+                Some("only the CPU writes the level high with a dictionary")
+            }
+            Self::High | Self::Fast => None,
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -124,20 +124,22 @@ pub(crate) use batch::check_page_size;
 pub(crate) use batch::checked_bytes;
 #[cfg(gpu_engine)]
 pub(crate) use batch::decompress_each;
+#[cfg(gpu_engine)]
+pub(crate) use batch::decompress_with;
 pub use batch::{
     PackedPages, compress_pages, compress_pages_into, decompress_pages, decompress_pages_into,
     decompress_pages_status, decompress_pages_status_into,
 };
-pub(crate) use batch::{all_sound, check_room, decompress_all};
+pub(crate) use batch::{all_sound, check_room, compress_with, decompress_all};
 #[cfg(gpu_engine)]
-pub(crate) use decode::decode;
+pub(crate) use decode::decode_with;
 pub use decode::decompress_block;
 pub use dictionary::Dictionary;
+#[cfg(gpu_engine)]
+pub(crate) use dictionary::check_id;
 // For the tests, benchmarks and fuzz targets of this repository; no part of the API.
 #[doc(hidden)]
 pub use encode::{Encoder, compress_block};
-#[cfg(gpu_engine)]
-pub(crate) use level::CPU_ONLY;
 pub use level::Level;
 pub(crate) use page::fill_word;
 pub use page::{PageEntry, PageKind};

@@ -2,7 +2,7 @@
 
 use super::LAZY_BELOW;
 use super::compare::{eight, match_length, word};
-use super::dictionary::{self, Padded};
+use super::dictionary::{Padded, common_length, n_equal};
 use super::match_finder::Candidates;
 use super::parse::LAST_LITERALS;
 use super::sequence_writer::SequenceWriter;
@@ -130,7 +130,7 @@ impl<'a> Parser<'a> {
         dictionary: Padded<'_>,
     ) -> Option<Found> {
         // SAFETY: the bit of `p` is set by this function's contract, so `p` is searchable: 12 bytes of the block follow it. Sources
-        // that are before `p` are inside the block; eight bytes of the dictionary follow a position in it.
+        // that are before `p` are inside the block. Eight bytes of the dictionary follow a position in it.
         unsafe {
             let q = candidates.source(p);
             let mut own = (q < p && word(self.input, q) == word(self.input, p)).then_some(q);
@@ -138,15 +138,17 @@ impl<'a> Parser<'a> {
                 own = self.second(candidates, p);
             }
             if let Some(there) = candidates.in_dictionary(p) {
-                let n_equal = dictionary::n_equal(self.input, p, dictionary, there);
-                let differs = |q| eight(self.input, q) ^ eight(self.input, p);
-                let n_own = own.map_or(0, |q| differs(q).trailing_zeros() as usize / 8);
-                if n_equal > n_own && n_equal >= IN_DICTIONARY {
+                let here = eight(self.input, p);
+                let n_there = n_equal(eight(dictionary.padded(), there) ^ here);
+                let n_own = own.map_or(0, |q| n_equal(eight(self.input, q) ^ here));
+                if n_there > n_own && n_there >= IN_DICTIONARY {
                     let most = self.input.len() - LAST_LITERALS - p;
-                    let length = match n_equal {
-                        8 => dictionary::match_length(self.input, p, dictionary, there, most),
-                        fewer => fewer.min(most),
-                    };
+                    let rest = most.min(dictionary.len() - there);
+                    let mut length = n_there.min(rest);
+                    if length == 8 {
+                        let source = dictionary.padded();
+                        length = common_length(self.input, p, source, there, length, rest);
+                    }
                     let offset = p + dictionary.len() - there;
                     return Some(Found { length, offset });
                 }

@@ -21,7 +21,7 @@
 //! end of the dictionary, and backward at most to its start.
 
 use super::compare::{eight, extended_back, match_length_by_eights, word};
-use super::dictionary::{self, Dictionary, Latest, Padded};
+use super::dictionary::{Dictionary, Latest, Padded, common_length, n_equal};
 use super::parse::{LAST_LITERALS, MATCH_START_MARGIN, Parse};
 use super::sequence_writer::SequenceWriter;
 
@@ -255,14 +255,9 @@ impl<const BYTES: u32, const N: usize> Entries<'_, BYTES, N> {
     ) -> (usize, usize, usize) {
         let bytes = self.dictionary.map_or(Padded::NONE, |own| own.bytes);
         let most = input.len() - LAST_LITERALS - p;
-        // SAFETY: `p` is at most the last position that may be probed, which the margin of a match follows. Eight bytes of the
-        // dictionary follow `q`.
-        let length = unsafe {
-            match dictionary::n_equal(input, p, bytes, q) {
-                8 => dictionary::match_length(input, p, bytes, q, most),
-                fewer => fewer.min(most),
-            }
-        };
+        let most = most.min(bytes.len() - q);
+        // SAFETY: the match ends inside `input` and the dictionary.
+        let length = unsafe { common_length(input, p, bytes.padded(), q, 0, most) };
         let (before, there) = (&input[anchor..p], &bytes.padded()[..q]);
         let pairs = before.iter().rev().zip(there.iter().rev());
         let n_before = pairs.take_while(|(a, b)| a == b).count();
@@ -321,7 +316,7 @@ impl<const BYTES: u32, const N: usize> Entries<'_, BYTES, N> {
         let Indexed { index, bytes } = self.dictionary?;
         let q = index.position(hash)?;
         // SAFETY: eight bytes follow `p` by this function's contract, and `q` as a position of an index.
-        let n_equal = unsafe { dictionary::n_equal(input, p, bytes, q) };
+        let n_equal = n_equal(unsafe { eight(input, p) ^ eight(bytes.padded(), q) });
         let is_match = n_equal >= BYTES as usize && p + bytes.len() - q <= reach;
         is_match.then_some(Source::Dictionary(q))
     }

@@ -40,12 +40,17 @@ pub fn launches() -> BTreeMap<String, Launch> {
             .map(|n_pages| n_pages * u64::from(page_size) - 5)
             .into_iter()
             .filter(|&n_bytes| n_bytes <= u32::MAX.into())
-            .map(|n_bytes| decompress_job(n_bytes, page_size, n_bytes / 2))
+            .flat_map(|n_bytes| {
+                [0, 65_536].map(|size| decompress_job(n_bytes, page_size, n_bytes / 2, size))
+            })
             .collect::<Vec<_>>();
         for level in [Level::Fast, Level::High] {
-            let of = |compute_units| compress_job(n_bytes, page_size, level, compute_units);
+            let of = |compute_units| compress_job(n_bytes, page_size, level, compute_units, 0);
             jobs.extend([of(None), of(Some(ROOMY))]);
         }
+        let with_dictionary =
+            |compute_units| compress_job(n_bytes, page_size, Level::Fast, compute_units, 65_536);
+        jobs.extend([with_dictionary(None), with_dictionary(Some(ROOMY))]);
         assert!(jobs.iter().all(Result::is_ok), "sizes of jobs");
         for launch in jobs.into_iter().flatten().flat_map(|job| job.launches) {
             let name = format!("{} {:?}", launch.kernel.name, launch.overrides);

@@ -164,10 +164,6 @@ fn calls_of(subject: &Subject) -> Calls<'_> {
     calls
 }
 
-fn is_main(subject: &Subject) -> bool {
-    ["wgpu", "cuda"].contains(&subject.name)
-}
-
 /// Tests every kind of page at every size and level.
 fn write_every_kind(calls: &mut Calls<'_>, page_sizes: &[u32], levels: &[Level]) {
     let mut frames = Vec::new();
@@ -210,7 +206,7 @@ fn write_tails(calls: &mut Calls<'_>, page_sizes: &[u32], levels: &[Level]) {
 /// them.
 pub fn every_call_writes_what_others_read(subject: &mut Subject) {
     let mut calls = calls_of(subject);
-    let (page_sizes, levels): (&[u32], &[Level]) = match is_main(subject) {
+    let (page_sizes, levels): (&[u32], &[Level]) = match subject.is_main() {
         true => (&PAGE_SIZES, &[Level::Fast, Level::High]),
         false => (&[4096, 16_384], &[Level::Fast]),
     };
@@ -280,7 +276,7 @@ pub fn every_call_of_the_cpu_writes_what_others_read() {
             backend,
             ..CodecOptions::default()
         };
-        move || Codec::new(options).unwrap()
+        move || Codec::new(options.clone()).unwrap()
     };
     let mut calls = calls_of_codecs(codec(BackendRequest::Cpu));
     calls.extend(calls_of_codecs(codec(BackendRequest::Auto)));

@@ -9,9 +9,9 @@ use crate::subject::{PAGE_SIZES, Subject};
 
 /// A block in the making, and the bytes of content so far.
 #[derive(Default)]
-struct Block {
-    bytes: Vec<u8>,
-    n: usize,
+pub struct Block {
+    pub bytes: Vec<u8>,
+    pub n: usize,
 }
 
 impl Block {
@@ -32,7 +32,14 @@ impl Block {
         self.n += n_literals;
     }
 
-    fn sequence(&mut self, n_literals: usize, offset: usize, length: usize, random: &mut Random) {
+    /// Appends literals and a match, of four bytes at least.
+    pub fn sequence(
+        &mut self,
+        n_literals: usize,
+        offset: usize,
+        length: usize,
+        random: &mut Random,
+    ) {
         self.literals(n_literals, length - 4, random);
         self.bytes.extend((offset as u16).to_le_bytes());
         self.extend(length - 4);
@@ -40,7 +47,7 @@ impl Block {
     }
 
     /// Ends the block of a page of `n` bytes with literals.
-    fn end(mut self, n: usize, random: &mut Random) -> Vec<u8> {
+    pub fn end(mut self, n: usize, random: &mut Random) -> Vec<u8> {
         self.literals(n - self.n, 0, random);
         self.bytes
     }

@@ -1,10 +1,13 @@
-//! Decompression by launches of its own, on slices of larger buffers with canaries before and after each.
+//! Jobs by launches of their own, on slices of larger buffers with canaries before and after each.
+
+use std::collections::BTreeMap;
 
 use pagepress::gpu::runtime::block_on;
 use pagepress::gpu::{Backend, Buffer, GpuDevice, KernelArg, KernelSource, Waitable};
-use pagepress::internals::lz4::decompress_job;
-use pagepress::kernels::{Arg, Launch, Slot};
-use pagepress::lz4::{BlockError, PackedPages};
+use pagepress::internals::Job;
+use pagepress::internals::lz4::{compress_job, decompress_job, dictionary_words};
+use pagepress::kernels::{Arg, ComputeUnits, Launch, Slot};
+use pagepress::lz4::{BlockError, Dictionary, Level, PackedPages, PageEntry};
 
 /// Value of guard bytes around the regions, which must not change.
 pub const CANARY: u8 = 0xa5;
@@ -19,27 +22,84 @@ struct Guarded {
     bytes: Vec<u8>,
 }
 
-/// Decompresses pages with canaries around every buffer. `variant` selects the number of pages that a workgroup reads, which
-/// a job selects by its number of pages.
+/// Decompresses pages with canaries around every buffer, and with a dictionary if there is one. `variant` selects the number of
+/// pages that a workgroup reads, which a job selects by its number of pages.
 pub fn decompress(
     device: &GpuDevice,
     pages: &PackedPages,
+    dictionary: Option<&Dictionary>,
     variant: usize,
 ) -> (Vec<u8>, Vec<Option<BlockError>>) {
-    let mut job = decompress_job(pages.n_bytes, pages.page_size, pages.packed.len() as u64)
-        .expect("sizes of a job");
+    let packed_bytes = pages.packed.len() as u64;
+    let size = dictionary.map_or(0, |dictionary| dictionary.as_bytes().len() as u32);
+    let job = decompress_job(pages.n_bytes, pages.page_size, packed_bytes, size);
+    let mut job = job.expect("sizes of a job");
     for launch in &mut job.launches {
         spread(launch, pages.table.len() as u32, [8, 16, 32][variant % 3]);
     }
-    let table = table_bytes(pages);
+    let given = [
+        (Slot::Packed, pages.packed.clone()),
+        (Slot::Table, table_bytes(pages)),
+        (Slot::Dictionary, dictionary_bytes(dictionary)),
+    ];
+    let mut found = run_job(device, &job, &given);
+    let mut content = found.remove(&Slot::Pages).unwrap();
+    content.truncate(pages.n_bytes as usize);
+    let status = found[&Slot::Status].chunks_exact(4).map(status).collect();
+    (content, status)
+}
+
+/// Compresses pages at level Fast with canaries around every buffer. Returns table and blocks.
+pub fn compress(
+    device: &GpuDevice,
+    bytes: &[u8],
+    page_size: u32,
+    dictionary: Option<&Dictionary>,
+    compute_units: Option<ComputeUnits>,
+) -> PackedPages {
+    let n_bytes = bytes.len() as u64;
+    let size = dictionary.map_or(0, |dictionary| dictionary.as_bytes().len() as u32);
+    let job = compress_job(n_bytes, page_size, Level::Fast, compute_units, size);
+    let mut pages = bytes.to_vec();
+    pages.resize(bytes.len().next_multiple_of(4), 0);
+    let given = [
+        (Slot::Pages, pages),
+        (Slot::Dictionary, dictionary_bytes(dictionary)),
+    ];
+    let found = run_job(device, &job.expect("sizes of a job"), &given);
+    let word = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().unwrap());
+    let packed_bytes = 4 * word(&found[&Slot::TileSums][..4]) as usize;
+    let packed = found[&Slot::Packed][..packed_bytes].to_vec();
+    let entries = found[&Slot::Table].chunks_exact(8);
+    let entry = |entry: &[u8]| {
+        let words = [word(&entry[..4]), word(&entry[4..])];
+        PageEntry::from_words(words, &packed).expect("an entry of the kernels")
+    };
+    PackedPages {
+        table: entries.map(entry).collect(),
+        packed,
+        page_size,
+        n_bytes,
+        dictionary_id: dictionary.map_or(0, Dictionary::id),
+    }
+}
+
+fn dictionary_bytes(dictionary: Option<&Dictionary>) -> Vec<u8> {
+    let words = dictionary.map(|dictionary| dictionary_words(dictionary).unwrap());
+    words
+        .into_iter()
+        .flatten()
+        .flat_map(u32::to_le_bytes)
+        .collect()
+}
+
+/// Runs a job with canaries around every buffer, and returns the content of each. Those that are `given` must stay as they are.
+fn run_job(device: &GpuDevice, job: &Job, given: &[(Slot, Vec<u8>)]) -> BTreeMap<Slot, Vec<u8>> {
     let guard = [CANARY; GUARD];
     let buffers = job.buffers.iter().map(|&(slot, n_bytes)| {
-        let mut region = vec![CANARY; n_bytes as usize];
-        match slot {
-            Slot::Packed => region.copy_from_slice(&pages.packed),
-            Slot::Table => region.copy_from_slice(&table),
-            _ => {}
-        }
+        let region = given.iter().find(|(role, _)| *role == slot);
+        let region = region.map_or(vec![CANARY; n_bytes as usize], |(_, bytes)| bytes.clone());
+        assert_eq!(region.len() as u64, n_bytes, "{slot:?}");
         let bytes = [&guard[..], &region, &guard].concat();
         Guarded {
             slot,
@@ -52,26 +112,16 @@ pub fn decompress(
     for launch in &job.launches {
         run(device, launch, &buffers);
     }
-    let (mut content, mut errors) = (Vec::new(), Vec::new());
-    for Guarded {
-        slot,
-        buffer,
-        n_bytes,
-        bytes,
-    } in &buffers
-    {
-        let now = download(device, buffer, bytes.len());
+    let read = |guarded: Guarded| {
+        let (slot, n_bytes) = (guarded.slot, guarded.n_bytes);
+        let now = download(device, &guarded.buffer, guarded.bytes.len());
         assert_canaries(&now[..GUARD], "before a buffer");
         assert_canaries(&now[GUARD + n_bytes..], "behind a buffer");
-        let region = &now[GUARD..GUARD + n_bytes];
-        match slot {
-            Slot::Pages => content = region[..pages.n_bytes as usize].to_vec(),
-            Slot::Status => errors = region.chunks_exact(4).map(status).collect(),
-            Slot::Sequences => {}
-            _ => assert!(now == *bytes, "blocks or table were written"),
-        }
-    }
-    (content, errors)
+        let is_given = given.iter().any(|(role, _)| *role == slot);
+        assert!(!is_given || now == guarded.bytes, "{slot:?} was written");
+        (slot, now[GUARD..GUARD + n_bytes].to_vec())
+    };
+    buffers.into_iter().map(read).collect()
 }
 
 /// Gives each workgroup of a launch that reads tokens this number of pages.
@@ -88,7 +138,7 @@ fn run(device: &GpuDevice, launch: &Launch, buffers: &[Guarded]) {
         .iter()
         .map(|&(n, v)| (n, v.into()))
         .collect();
-    // SAFETY: `decompress_job` created the launch, or `spread` changed it to a form of it that other jobs have, and every slice
+    // SAFETY: `compress_job` or `decompress_job` created the launch, or `spread` changed it to a form of it that other jobs have, and every slice
     // below has exactly the size that the job states. The test checks that the kernel stays in bounds without the engine's
     // checks.
     let source = unsafe { KernelSource::of(launch.kernel, &overrides).without_checks() };

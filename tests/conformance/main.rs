@@ -16,6 +16,7 @@ mod common;
 mod corpus;
 mod corrupt;
 mod crossed;
+mod dictionary;
 mod foreign;
 mod guarded;
 mod mutated;
@@ -97,6 +98,27 @@ macro_rules! conformance {
                 subject()
                     .iter()
                     .for_each(crate::foreign::foreign_blocks_are_decompressed);
+            }
+
+            #[test]
+            fn matches_reach_into_a_dictionary() {
+                subject()
+                    .iter()
+                    .for_each(crate::dictionary::matches_reach_into_a_dictionary);
+            }
+
+            #[test]
+            fn pages_are_compressed_with_a_dictionary() {
+                subject()
+                    .iter()
+                    .for_each(crate::dictionary::pages_are_compressed_with_a_dictionary);
+            }
+
+            #[test]
+            fn calls_with_a_dictionary_equal_the_twins() {
+                subject()
+                    .iter()
+                    .for_each(crate::dictionary::calls_with_a_dictionary_equal_the_twins);
             }
 
             #[test]

@@ -47,7 +47,7 @@ pub fn mutated_pages_have_the_twins_status(subject: &Subject) {
         let pages = pool.mutated(n, &mut random);
         let (expected, statuses) = lz4::decompress_pages_status(&pages).unwrap();
         let (found, errors) = match batch % GUARDED {
-            0 => guarded::decompress(&subject.device, &pages, batch / GUARDED),
+            0 => guarded::decompress(&subject.device, &pages, None, batch / GUARDED),
             _ => device.decompress(&pages, pool),
         };
         let what = format!(

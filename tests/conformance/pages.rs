@@ -113,11 +113,7 @@ fn in_given_memory(
 pub fn every_tail_length_equals_the_twins(subject: &mut Subject) {
     let lengths = edge_lengths(4096);
     // Every length on the main way to open an engine, a few of them on the others.
-    let step = if ["wgpu", "cuda"].contains(&subject.name) {
-        1
-    } else {
-        7
-    };
+    let step = if subject.is_main() { 1 } else { 7 };
     for (i, &length) in lengths.iter().enumerate().step_by(step) {
         let (name, make) = GENERATORS[i % GENERATORS.len()];
         let mut bytes = generated(4096, 8192, i as u64);

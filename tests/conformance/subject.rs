@@ -47,4 +47,9 @@ impl Subject {
             n_bytes: n_bytes.max(4 * 65_536),
         }]
     }
+
+    /// Returns true for the main way to open an engine, which is tested with more than the others.
+    pub fn is_main(&self) -> bool {
+        ["wgpu", "cuda"].contains(&self.name)
+    }
 }

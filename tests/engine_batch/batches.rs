@@ -115,7 +115,7 @@ fn software_is_never_taken_unasked() {
             backend: BackendRequest::Wgpu,
             ..CodecOptions::default()
         };
-        let error = Codec::new(forced).unwrap_err();
+        let error = Codec::new(forced.clone()).unwrap_err();
         assert_eq!(error.code(), "BACKEND_UNAVAILABLE");
         assert!(error.to_string().contains("software"), "{error}");
         let error = GpuBatchCompressor::new(GpuBatchConfig::default()).unwrap_err();

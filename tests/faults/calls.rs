@@ -4,7 +4,9 @@ use std::io::{Cursor, Write};
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
-use pagepress::batch::{Codec, compress_resident_async, decompress_resident_async};
+use pagepress::batch::{
+    Codec, ResidentDictionary, compress_resident_async, decompress_resident_async,
+};
 use pagepress::gpu::runtime::block_on;
 use pagepress::gpu::{
     Backend, GpuBatchCompressor, GpuBatchConfig, GpuCommandBatch, GpuDevice, GpuMatmulCache,
@@ -12,7 +14,7 @@ use pagepress::gpu::{
 };
 use pagepress::kernels::Access;
 use pagepress::lz4::frame::{self, FrameOptions, StreamError};
-use pagepress::lz4::{self, Level, PackedPages};
+use pagepress::lz4::{self, Dictionary, Level, PackedPages};
 use pagepress::tensor::{GpuTensor, Reduction, Shape, Step, WeightLayout, cpu};
 use pagepress::{Error, PAGE_SIZE, Result};
 
@@ -25,6 +27,9 @@ const SIDE: usize = 96;
 pub struct Content {
     pub bytes: Vec<u8>,
     pub packed: PackedPages,
+    pub dictionary: Dictionary,
+    /// The pages with the dictionary before each.
+    pub behind: PackedPages,
     pub options: FrameOptions,
     pub frame: Vec<u8>,
     pub matrix: Vec<f32>,
@@ -43,7 +48,12 @@ impl Content {
         let matrix: Vec<f32> = (0..SIDE * SIDE).map(number).collect();
         let mut square = vec![0.0; SIDE * SIDE];
         cpu::matmul(&matrix, &matrix, &mut square, SIDE, SIDE, SIDE).unwrap();
+        let dictionary = Dictionary::new(&bytes[..20_000]);
         Self {
+            behind: dictionary
+                .compress_pages(&bytes, 4096, Level::Fast)
+                .unwrap(),
+            dictionary,
             packed: lz4::compress_pages(&bytes, 4096, Level::Fast).unwrap(),
             frame: frame::compress(&bytes, &options).unwrap(),
             bytes,
@@ -126,6 +136,8 @@ calls!(
     false command_batch,
     false weights,
     false own_kernel,
+    true with_dictionary,
+    false resident_dictionary,
     true pages_into,
     true frame_back_into,
 );
@@ -261,6 +273,35 @@ fn resident(device: &GpuDevice, content: &Content) -> Result<()> {
         let packed = compress_resident_async(device, &pages, n_bytes, 4096, Level::Fast).await?;
         let back = device.allocate_memory(n_bytes)?;
         let outcome = decompress_resident_async(device, &packed, &back).await?;
+        let found = device.download_async(&back, 0..n_bytes).await?;
+        assert!(outcome.errors.iter().all(Option::is_none));
+        assert!(found == content.bytes, "other pages");
+        Ok(())
+    })
+}
+
+fn with_dictionary(device: &GpuDevice, content: &Content) -> Result<()> {
+    let codec = Codec::with_device(device.clone())?;
+    let mut codec = codec.with_dictionary(content.dictionary.clone());
+    let (found, _) = codec.compress_pages(&content.bytes, 4096, Level::Fast)?;
+    assert!(found == content.behind, "other blocks");
+    let (back, _) = codec.decompress_pages(&found)?;
+    assert!(back == content.bytes, "other pages");
+    Ok(())
+}
+
+fn resident_dictionary(device: &GpuDevice, content: &Content) -> Result<()> {
+    block_on(async {
+        let on_device = ResidentDictionary::new_async(device, &content.dictionary).await?;
+        let n_bytes = content.bytes.len() as u64;
+        let pages = device.allocate_memory(n_bytes)?;
+        device.upload_async(&pages, 0, &content.bytes).await?;
+        let level = Level::Fast;
+        let packed = on_device.compress_resident_async(device, &pages, n_bytes, 4096, level);
+        let packed = packed.await?;
+        let back = device.allocate_memory(n_bytes)?;
+        let outcome = on_device.decompress_resident_async(device, &packed, &back);
+        let outcome = outcome.await?;
         let found = device.download_async(&back, 0..n_bytes).await?;
         assert!(outcome.errors.iter().all(Option::is_none));
         assert!(found == content.bytes, "other pages");

@@ -13,6 +13,7 @@
 
 mod block;
 mod containers;
+mod dictionary;
 mod frame;
 mod pages;
 mod random;
@@ -27,6 +28,7 @@ mod wgsl_ptx;
 
 pub use block::block;
 pub use containers::containers;
+pub use dictionary::dictionary;
 pub use frame::frame;
 pub use pages::pages;
 pub use raw_blocks::raw_blocks;
@@ -44,9 +46,10 @@ const LIMIT: u64 = 8 << 20;
 pub type Target = fn(&[u8]) -> u64;
 
 /// All targets, by name.
-pub const TARGETS: [(&str, Target); 10] = [
+pub const TARGETS: [(&str, Target); 11] = [
     ("block", block),
     ("containers", containers),
+    ("dictionary", dictionary),
     ("frame", frame),
     ("pages", pages),
     ("raw_blocks", raw_blocks),
@@ -58,9 +61,10 @@ pub const TARGETS: [(&str, Target); 10] = [
 ];
 
 /// Least number of inputs per execution of a target.
-pub const PER_EXECUTION: [(&str, u64); 10] = [
+pub const PER_EXECUTION: [(&str, u64); 11] = [
     ("block", block::INPUTS),
     ("containers", containers::INPUTS),
+    ("dictionary", dictionary::INPUTS),
     ("frame", frame::INPUTS),
     ("pages", pages::INPUTS),
     ("raw_blocks", raw_blocks::INPUTS),

@@ -17,7 +17,7 @@ pub fn seeds() -> Vec<(&'static str, String, Vec<u8>)> {
             let piece = &content[..content.len().min(4096)];
             let encoded = Encoder::new(&parse).compress_block(piece, &mut block);
             encoded.expect("fits");
-            for target in ["block", "pages", "raw_blocks"] {
+            for target in ["block", "dictionary", "pages", "raw_blocks"] {
                 all.push((target, format!("seed_{i}_{name}"), block.clone()));
             }
         }
@@ -32,7 +32,7 @@ pub fn seeds() -> Vec<(&'static str, String, Vec<u8>)> {
             let file = frame(&content, options);
             // Each kind of content with some of the options; one kind with all.
             if i == 1 || options as usize == i {
-                for target in ["frame", "reader", "seek"] {
+                for target in ["dictionary", "frame", "reader", "seek"] {
                     all.push((target, format!("seed_{i}_frame_{options}"), file.clone()));
                 }
             }
@@ -40,7 +40,7 @@ pub fn seeds() -> Vec<(&'static str, String, Vec<u8>)> {
         let linked = lzzzz::lz4f::PreferencesBuilder::new().build();
         let mut theirs = Vec::new();
         lzzzz::lz4f::compress_to_vec(&content, &mut theirs, &linked).expect("compresses");
-        for target in ["frame", "reader"] {
+        for target in ["dictionary", "frame", "reader"] {
             all.push((target, format!("seed_{i}_linked"), theirs.clone()));
         }
     }
@@ -117,6 +117,7 @@ fn frame(content: &[u8], bits: u32) -> Vec<u8> {
         block_checksums: bits & 4 != 0,
         content_size: (bits & 1 != 0).then_some(content.len() as u64),
         index: bits & 2 == 0,
+        dictionary: None,
     };
     compress(content, &options).expect("compresses")
 }

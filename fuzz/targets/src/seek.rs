@@ -40,6 +40,7 @@ fn file(data: &[u8], random: &mut Random) -> Vec<u8> {
             block_checksums: random.below(2) == 0,
             content_size: (random.below(2) == 0).then_some(content.len() as u64),
             index: random.below(4) != 0,
+            dictionary: None,
         };
         file.extend(compress(&content, &options).unwrap());
     }

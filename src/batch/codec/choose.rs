@@ -8,14 +8,12 @@ use super::Codec;
 use crate::Error;
 use crate::Result;
 #[cfg(gpu_engine)]
-use crate::batch::pipeline::plan::Packed;
+use crate::batch::pipeline::plan::{Form, Packed};
 #[cfg(gpu_engine)]
 use crate::engine::{BackendChoice, BackendRequest, Rejected};
-#[cfg(gpu_engine)]
-use crate::lz4::CPU_ONLY;
-use crate::lz4::Level;
 #[cfg(not(gpu_engine))]
 use crate::lz4::PackedPages;
+use crate::lz4::{Dictionary, Level};
 
 /// The engine of a call, with the reason for the choice.
 pub(in crate::batch) enum Plan {
@@ -33,6 +31,7 @@ impl Codec {
         _bytes: &[u8],
         _page_size: u32,
         _level: Level,
+        _dictionary: Option<&Dictionary>,
     ) -> Result<Plan> {
         Ok(Plan::Cpu(self.choice.reason.clone()))
     }
@@ -49,10 +48,15 @@ impl Codec {
         bytes: &[u8],
         page_size: u32,
         level: Level,
+        dictionary: Option<&Dictionary>,
     ) -> Result<Plan> {
         let first = |n: usize| Ok(Cow::Borrowed(&bytes[..n]));
-        self.plan_compress_of(bytes.len(), first, page_size, level)
-            .await
+        let form = Form {
+            page_size,
+            level,
+            dictionary,
+        };
+        self.plan_compress_of(bytes.len(), first, form).await
     }
 
     /// Plans a compression of `n_bytes`. `first` returns that many bytes from the start, as a sample.
@@ -60,16 +64,19 @@ impl Codec {
         &mut self,
         n_bytes: usize,
         first: impl Fn(usize) -> Result<Cow<'a, [u8]>>,
-        page_size: u32,
-        level: Level,
+        form: Form<'_>,
     ) -> Result<Plan> {
         let auto = self.options.backend == BackendRequest::Auto;
-        let weighed = match &mut self.gpu {
-            None => return Ok(Plan::Cpu(self.choice.reason.clone())),
-            Some(_) if !level.runs_on_gpu() => return Ok(Plan::Cpu(CPU_ONLY.into())),
-            Some(_) if !auto => return Ok(Plan::Gpu(self.choice.reason.clone())),
-            Some(gpu) => gpu.weigh_compress(n_bytes, first, page_size, level).await,
+        let Some(gpu) = &mut self.gpu else {
+            return Ok(Plan::Cpu(self.choice.reason.clone()));
         };
+        if let Some(reason) = form.level.cpu_only(form.dictionary.is_some()) {
+            return Ok(Plan::Cpu(reason.into()));
+        }
+        if !auto {
+            return Ok(Plan::Gpu(self.choice.reason.clone()));
+        }
+        let weighed = gpu.weigh_compress(n_bytes, first, form).await;
         weighed.or_else(|error| self.give_up(error).map(Plan::Cpu))
     }
 

@@ -8,7 +8,7 @@ use super::CodecOptions;
 use super::aside::aside;
 use super::choose::Plan;
 use crate::batch::pipeline::decompress::Target;
-use crate::batch::pipeline::plan::Packed;
+use crate::batch::pipeline::plan::{Form, Packed};
 use crate::batch::pipeline::ring::Pipeline;
 use crate::batch::pipeline::sink::Sink;
 use crate::batch::pipeline::source::Source;
@@ -17,7 +17,7 @@ use crate::clock::Clock;
 use crate::engine::{BackendChoice, Rejected};
 use crate::gpu::{Backend, DeviceRequest, GpuDevice};
 use crate::lz4::frame::{Checksum, FrameOptions};
-use crate::lz4::{self, BlockError, Level, PackedPages, check_page_size};
+use crate::lz4::{self, BlockError, Dictionary, Level, PackedPages, check_page_size};
 use crate::memory::reserve_result;
 use crate::{Error, Result};
 
@@ -49,6 +49,7 @@ struct Case {
     compress: bool,
     page_size: u32,
     level: Option<Level>,
+    has_dictionary: bool,
     /// Base-2 logarithm of the bytes.
     size: u32,
 }
@@ -189,16 +190,12 @@ impl GpuCodec {
     pub(in crate::batch) async fn compress_into(
         &mut self,
         bytes: &[u8],
-        page_size: u32,
-        level: Level,
+        form: Form<'_>,
         pages: &mut PackedPages,
     ) -> Result<Timings> {
-        self.prepare(page_size);
+        self.prepare(form.page_size);
         let (source, sink) = (Source::Bytes(bytes), Sink::Packed(pages));
-        let compressed = self
-            .pipeline
-            .compress_safely(source, page_size, level, sink);
-        compressed.await
+        self.pipeline.compress_safely(source, form, sink).await
     }
 
     /// Compresses `content` to blocks of a frame, which are appended to `out`. Returns `sum` after adding the content.
@@ -234,19 +231,24 @@ impl GpuCodec {
     }
 
     /// Times a compression to fresh memory.
-    async fn time_compress(&mut self, bytes: &[u8], page_size: u32, level: Level) -> Result<u64> {
+    async fn time_compress(&mut self, bytes: &[u8], form: Form<'_>) -> Result<u64> {
         let mut pages = PackedPages::default();
-        let compressed = self.compress_into(bytes, page_size, level, &mut pages);
+        let compressed = self.compress_into(bytes, form, &mut pages);
         Ok(compressed.await?.total_ns)
     }
 
     /// Times a decompression of checked pages to fresh memory.
-    async fn time_decompress(&mut self, pages: &PackedPages) -> Result<u64> {
-        let n_bytes = pages.checked_n_bytes(None)?;
+    async fn time_decompress(
+        &mut self,
+        pages: &PackedPages,
+        dictionary: Option<&Dictionary>,
+    ) -> Result<u64> {
+        let n_bytes = pages.checked_n_bytes(dictionary)?;
         let mut bytes = Vec::new();
         reserve_result(&mut bytes, n_bytes)?;
         let room = &mut bytes.spare_capacity_mut()[..n_bytes];
-        let (_, timings) = self.decompress_to(&pages.into(), room).await?;
+        let pages = Packed::new(pages, dictionary);
+        let (_, timings) = self.decompress_to(&pages, room).await?;
         Ok(timings.total_ns)
     }
 
@@ -256,24 +258,29 @@ impl GpuCodec {
         &mut self,
         n_bytes: usize,
         first: impl Fn(usize) -> Result<Cow<'a, [u8]>>,
-        page_size: u32,
-        level: Level,
+        form: Form<'_>,
     ) -> Result<Plan> {
-        check_page_size(page_size)?;
-        let case = case(true, page_size, Some(level), n_bytes);
+        check_page_size(form.page_size)?;
+        let case = Case {
+            compress: true,
+            page_size: form.page_size,
+            level: Some(form.level),
+            has_dictionary: form.dictionary.is_some(),
+            size: size_class(n_bytes),
+        };
         if let Some(verdict) = self.verdicts.get(&case) {
             return Ok(verdict.plan());
         }
         let sample = first(n_bytes.min(FIRST_SAMPLE_BYTES))?;
-        let cpu_ns = time(|| lz4::compress_pages(&sample, page_size, level))?;
+        let cpu_ns = time(|| form.compress_on_cpu(&sample, &mut PackedPages::default()))?;
         if let Some(small) = too_small(cpu_ns, sample.len(), n_bytes) {
             return Ok(small);
         }
         let sample = first(n_bytes.min(SAMPLE_BYTES))?;
         // The first run compiles kernels and allocates buffers.
-        self.time_compress(&sample, page_size, level).await?;
-        let gpu_ns = self.time_compress(&sample, page_size, level).await?;
-        let cpu_ns = time(|| lz4::compress_pages(&sample, page_size, level))?;
+        self.time_compress(&sample, form).await?;
+        let gpu_ns = self.time_compress(&sample, form).await?;
+        let cpu_ns = time(|| form.compress_on_cpu(&sample, &mut PackedPages::default()))?;
         let verdict = Verdict {
             n_bytes: sample.len() as u64,
             gpu_ns,
@@ -294,19 +301,25 @@ impl GpuCodec {
             Ok(Some(first)) => Ok(first),
             Err(error) => Err(error),
         };
-        let case = case(false, pages.page_size, None, n_bytes);
+        let case = Case {
+            compress: false,
+            page_size: pages.page_size,
+            level: None,
+            has_dictionary: pages.dictionary.is_some(),
+            size: size_class(n_bytes),
+        };
         if let Some(verdict) = self.verdicts.get(&case) {
             return Ok(verdict.plan());
         }
         let sample = first(FIRST_SAMPLE_BYTES)?;
-        let cpu_ns = time(|| lz4::decompress_pages_status(&sample))?;
+        let cpu_ns = time(|| lz4::decompress_with(&sample, pages.dictionary))?;
         if let Some(small) = too_small(cpu_ns, sample.n_bytes as usize, n_bytes) {
             return Ok(small);
         }
         let sample = first(SAMPLE_BYTES)?;
-        self.time_decompress(&sample).await?;
-        let gpu_ns = self.time_decompress(&sample).await?;
-        let cpu_ns = time(|| lz4::decompress_pages_status(&sample))?;
+        self.time_decompress(&sample, pages.dictionary).await?;
+        let gpu_ns = self.time_decompress(&sample, pages.dictionary).await?;
+        let cpu_ns = time(|| lz4::decompress_with(&sample, pages.dictionary))?;
         let verdict = Verdict {
             n_bytes: sample.n_bytes,
             gpu_ns,
@@ -317,13 +330,8 @@ impl GpuCodec {
     }
 }
 
-fn case(compress: bool, page_size: u32, level: Option<Level>, n_bytes: usize) -> Case {
-    Case {
-        compress,
-        page_size,
-        level,
-        size: n_bytes.clamp(1, SAMPLE_BYTES).ilog2(),
-    }
+fn size_class(n_bytes: usize) -> u32 {
+    n_bytes.clamp(1, SAMPLE_BYTES).ilog2()
 }
 
 fn time<T>(work: impl FnOnce() -> Result<T>) -> Result<u64> {

@@ -16,12 +16,12 @@ use crate::engine::Rejected;
 use crate::engine::{BackendChoice, BackendRequest, CPU, PowerPreference};
 #[cfg(gpu_engine)]
 use crate::gpu::Backend;
-use crate::lz4::Level;
+use crate::lz4::{Dictionary, Level};
 #[cfg(gpu_engine)]
 use gpu_codec::GpuCodec;
 
-/// Engine options of a [`Codec`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+/// Engine and dictionary of a [`Codec`].
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CodecOptions {
     /// The engine to use.
     pub backend: BackendRequest,
@@ -32,6 +32,8 @@ pub struct CodecOptions {
     /// Index of the adapter for [`BackendRequest::Wgpu`] or [`BackendRequest::Cuda`] among the adapters of that engine,
     /// software adapters included.
     pub adapter_index: Option<usize>,
+    /// Stands before each page, and before each block of a frame whose options have no other one.
+    pub dictionary: Option<Dictionary>,
 }
 
 /// Engine and times of a call.
@@ -141,6 +143,13 @@ impl Codec {
             choice,
             gpu: Some(gpu),
         })
+    }
+
+    /// Uses a dictionary in all later calls, as if it had been in the [`CodecOptions`].
+    #[must_use]
+    pub fn with_dictionary(mut self, dictionary: Dictionary) -> Self {
+        self.options.dictionary = Some(dictionary);
+        self
     }
 
     fn on_cpu(options: CodecOptions, choice: BackendChoice) -> Self {

@@ -8,14 +8,14 @@ use super::no_gpu;
 use super::{Codec, Report, on_host};
 use crate::Result;
 #[cfg(gpu_engine)]
-use crate::batch::pipeline::plan::Packed;
+use crate::batch::pipeline::plan::{Form, Packed};
 #[cfg(gpu_engine)]
 use crate::batch::pipeline::source::Source;
 #[cfg(gpu_engine)]
 use crate::gpu::Backend;
-#[cfg(gpu_engine)]
-use crate::lz4::PageEntry;
 use crate::lz4::{self, BlockError, Level, PackedPages, all_sound, check_room};
+#[cfg(gpu_engine)]
+use crate::lz4::{Dictionary, PageEntry};
 use crate::memory::{as_uninit, reserve_result};
 
 /// The error of each page.
@@ -71,14 +71,21 @@ impl Codec {
         level: Level,
         pages: &mut PackedPages,
     ) -> Result<Report> {
-        let reason = match self.plan_compress(bytes, page_size, level).await? {
+        let dictionary = self.options.dictionary.clone();
+        let plan = self.plan_compress(bytes, page_size, level, dictionary.as_ref());
+        let reason = match plan.await? {
             Plan::Cpu(reason) => reason,
             #[cfg(gpu_engine)]
             Plan::Gpu(reason) => {
                 let Some(gpu) = &mut self.gpu else {
                     return Err(no_gpu());
                 };
-                match gpu.compress_into(bytes, page_size, level, pages).await {
+                let form = Form {
+                    page_size,
+                    level,
+                    dictionary: dictionary.as_ref(),
+                };
+                match gpu.compress_into(bytes, form, pages).await {
                     Ok(timings) => {
                         return Ok(Report {
                             engine: gpu.device().name(),
@@ -90,7 +97,8 @@ impl Codec {
                 }
             }
         };
-        let compress = || lz4::compress_pages_into(bytes, page_size, level, pages);
+        let dictionary = dictionary.as_ref();
+        let compress = || lz4::compress_with(bytes, page_size, level, dictionary, pages);
         let ((), timings) = on_host(compress)?;
         Ok(Report::cpu(reason, timings))
     }
@@ -127,12 +135,14 @@ impl Codec {
     ///
     /// # Errors
     /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) if table, page size and length disagree;
+    /// [`Error::DictionaryNeeded`](crate::Error::DictionaryNeeded) and [`Error::WrongDictionary`](crate::Error::WrongDictionary) for pages
+    /// of another dictionary than the codec's;
     /// [`Error::DeviceLost`](crate::Error::DeviceLost) and [`Error::OutOfMemory`](crate::Error::OutOfMemory) on a forced GPU.
     pub async fn decompress_pages_status_async(
         &mut self,
         pages: &PackedPages,
     ) -> Result<((Vec<u8>, Vec<Option<BlockError>>), Report)> {
-        let n_bytes = pages.checked_n_bytes(None)?;
+        let n_bytes = pages.checked_n_bytes(self.options.dictionary.as_ref())?;
         let mut bytes = Vec::new();
         reserve_result(&mut bytes, n_bytes)?;
         let room = &mut bytes.spare_capacity_mut()[..n_bytes];
@@ -153,7 +163,8 @@ impl Codec {
         pages: &PackedPages,
         out: &mut [u8],
     ) -> Result<(Vec<Option<BlockError>>, Report)> {
-        let room = check_room(out, pages.checked_n_bytes(None)?)?;
+        let n_bytes = pages.checked_n_bytes(self.options.dictionary.as_ref())?;
+        let room = check_room(out, n_bytes)?;
         // SAFETY: `decompress_pages_to` writes only initialised bytes.
         let room = unsafe { as_uninit(room) };
         self.decompress_pages_to(pages, room).await
@@ -173,8 +184,12 @@ impl Codec {
         pages: &PackedPages,
         out: &mut [MaybeUninit<u8>],
     ) -> Result<(Status, Report)> {
+        let dictionary = self.options.dictionary.clone();
+        let dictionary = dictionary.as_ref();
         #[cfg(gpu_engine)]
-        let reason = match self.decompress_on_gpu(&pages.into(), out).await? {
+        let packed = Packed::new(pages, dictionary);
+        #[cfg(gpu_engine)]
+        let reason = match self.decompress_on_gpu(&packed, out).await? {
             Ok(done) => return Ok(done),
             Err(reason) => reason,
         };
@@ -182,7 +197,7 @@ impl Codec {
         let reason = match self.plan_decompress(pages).await? {
             Plan::Cpu(reason) => reason,
         };
-        let (status, timings) = on_host(|| lz4::decompress_all(pages, None, out))?;
+        let (status, timings) = on_host(|| lz4::decompress_all(pages, dictionary, out))?;
         Ok((status, Report::cpu(reason, timings)))
     }
 
@@ -193,6 +208,7 @@ impl Codec {
         frame: &[u8],
         table: &[PageEntry],
         page_size: u32,
+        dictionary: Option<&Dictionary>,
         out: &mut [MaybeUninit<u8>],
     ) -> Result<(Status, Report)> {
         let pages = Packed {
@@ -200,6 +216,7 @@ impl Codec {
             table,
             page_size,
             n_bytes: out.len() as u64,
+            dictionary,
         };
         let reason = match self.decompress_on_gpu(&pages, out).await? {
             Ok(done) => return Ok(done),
@@ -212,7 +229,7 @@ impl Codec {
                 offset: 0,
                 ..*entry
             };
-            entry.decompress_uninit(block.unwrap_or_default(), page, None)
+            entry.decompress_uninit(block.unwrap_or_default(), page, dictionary)
         };
         let decompress = || lz4::decompress_each(table, page_size, out, decompress);
         let (status, timings) = on_host(decompress)?;

@@ -50,9 +50,9 @@ impl<W: Write> CompressWriter<W> {
     /// [`Error::InvalidArgument`] for a block size out of range.
     pub fn new(writer: W, codec: Codec, options: &FrameOptions) -> Result<Self> {
         Ok(Self {
+            session: FrameCompression::new(&codec.frame_options(options), None)?,
             writer,
             codec,
-            session: FrameCompression::new(options, None)?,
             out: Vec::new(),
             failed: None,
         })

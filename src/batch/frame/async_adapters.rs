@@ -116,7 +116,8 @@ impl<W: AsyncWrite + Unpin> AsyncCompressWriter<W> {
     /// # Errors
     /// [`Error::InvalidArgument`] for a block size out of range.
     pub fn new(writer: W, codec: Codec, options: &FrameOptions) -> Result<Self> {
-        let session = FrameCompression::new(options, Some(step_bytes(&codec)))?;
+        let options = codec.frame_options(options);
+        let session = FrameCompression::new(&options, Some(step_bytes(&codec)))?;
         Ok(Self {
             writer,
             state: State::new(codec, session),

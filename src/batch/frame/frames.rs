@@ -36,6 +36,14 @@ const CPU_CHUNK_BYTES: usize = if cfg!(target_arch = "wasm32") {
 #[cfg(gpu_engine)]
 const BLOCKING_BYTES: usize = 1 << 30;
 
+/// Returns the reason why no GPU can write the blocks of these options, if there is one.
+fn cpu_blocks(options: &FrameOptions) -> Option<String> {
+    let n_bytes = options.block_size;
+    (!is_page_size(n_bytes)).then(|| {
+        format!("blocks of {n_bytes} bytes are the CPU's; GPUs take 4, 8, 16, 32 and 64 KiB")
+    })
+}
+
 /// Returns an empty report on the CPU.
 pub(in crate::batch) fn empty_report(reason: &str) -> Report {
     Report {
@@ -46,6 +54,15 @@ pub(in crate::batch) fn empty_report(reason: &str) -> Report {
 }
 
 impl Codec {
+    /// Returns `options` with the dictionary of the codec, unless they have one.
+    pub(in crate::batch) fn frame_options(&self, options: &FrameOptions) -> FrameOptions {
+        let dictionary = options.dictionary.as_ref();
+        FrameOptions {
+            dictionary: dictionary.or(self.options.dictionary.as_ref()).cloned(),
+            ..options.clone()
+        }
+    }
+
     /// Returns the number of bytes of content per call for the best throughput.
     pub(in crate::batch) fn chunk_bytes(&self, block_size: u32) -> usize {
         #[cfg(gpu_engine)]
@@ -111,6 +128,7 @@ impl Codec {
         mut progress: impl FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Report> {
         let clock = Clock::start();
+        let options = &self.frame_options(options);
         let mut writer = FrameWriter::new(options, out)?;
         writer.reserve(content.len(), out)?;
         let mut report = empty_report("there is no content");
@@ -142,10 +160,15 @@ impl Codec {
         out: &mut Vec<u8>,
     ) -> Result<Report> {
         let (page_size, level) = (options.block_size, options.level);
-        let reason = if self.cpu_only().is_none() && !is_page_size(page_size) {
-            format!("blocks of {page_size} bytes are the CPU's; GPUs take 4, 8, 16, 32 and 64 KiB")
+        let dictionary = options.dictionary.as_ref();
+        let cpus = cpu_blocks(options).filter(|_| self.cpu_only().is_none());
+        let reason = if let Some(reason) = cpus {
+            reason
         } else {
-            match self.plan_compress(chunk, page_size, level).await? {
+            match self
+                .plan_compress(chunk, page_size, level, dictionary)
+                .await?
+            {
                 Plan::Cpu(reason) => reason,
                 #[cfg(gpu_engine)]
                 Plan::Gpu(reason) => match self.push_blocks(writer, options, chunk, out).await {
@@ -205,7 +228,8 @@ impl Codec {
         #[cfg(not(target_arch = "wasm32"))]
         {
             // The last block of a frame is decoded to the memory of a full one.
-            let expected = expected_content(bytes).saturating_add(MAX_PAGE_SIZE.into());
+            let expected = expected_content(bytes, self.options.dictionary.as_ref())
+                .saturating_add(MAX_PAGE_SIZE.into());
             out.expect(expected.min(limit.unwrap_or(u64::MAX)));
         }
         let decompressed = self.decompress_frame_to(bytes, limit, &mut out, progress);
@@ -294,11 +318,13 @@ impl AnyDecoder {
 
     fn make(codec: &Codec, limit: Option<u64>, group_bytes: Option<usize>) -> Self {
         let cpu = |reason: &str| {
-            let decoder = FrameDecoder::new(limit);
-            let decoder = match group_bytes {
-                Some(bytes) => decoder.with_group_bytes(bytes),
-                None => decoder,
-            };
+            let mut decoder = FrameDecoder::new(limit);
+            if let Some(bytes) = group_bytes {
+                decoder = decoder.with_group_bytes(bytes);
+            }
+            if let Some(dictionary) = &codec.options.dictionary {
+                decoder = decoder.with_dictionary(dictionary.clone());
+            }
             Self::Cpu(Box::new(decoder), reason.to_owned())
         };
         match codec.cpu_only() {
@@ -307,7 +333,9 @@ impl AnyDecoder {
             None => {
                 let group_bytes =
                     group_bytes.unwrap_or(crate::batch::codec::gpu_codec::CHUNK_BYTES);
-                let decoder = super::gpu_frames::GpuFrameDecoder::new(limit, group_bytes);
+                let dictionary = codec.options.dictionary.clone();
+                let decoder =
+                    super::gpu_frames::GpuFrameDecoder::new(limit, group_bytes, dictionary);
                 Self::Gpu(Box::new(decoder))
             }
             #[cfg(not(gpu_engine))]

@@ -14,7 +14,7 @@ use crate::batch::timing::Timings;
 use crate::lz4::frame::{
     FrameBlock, FrameContent, FrameDecoder, FrameEvent, FrameHeader, FrameReader, Output, Step,
 };
-use crate::lz4::{MAX_PAGE_SIZE, MIN_PAGE_SIZE, is_page_size};
+use crate::lz4::{Dictionary, MAX_PAGE_SIZE, MIN_PAGE_SIZE, is_page_size};
 use crate::{Error, Result, memory};
 
 /// Bytes in front of a block in a frame: its size.
@@ -32,6 +32,8 @@ pub(in crate::batch) struct GpuFrameDecoder {
     group_bytes: usize,
     /// The CPU decoder and the reason, after the first frame that the GPU does not support.
     cpu: Option<(FrameDecoder, &'static str)>,
+    /// Stands before each block.
+    dictionary: Option<Dictionary>,
 }
 
 #[derive(Debug)]
@@ -62,10 +64,19 @@ enum Next {
 }
 
 impl GpuFrameDecoder {
-    pub(in crate::batch) fn new(limit: Option<u64>, group_bytes: usize) -> Self {
+    pub(in crate::batch) fn new(
+        limit: Option<u64>,
+        group_bytes: usize,
+        dictionary: Option<Dictionary>,
+    ) -> Self {
+        let reader = FrameReader::new();
         Self {
             group_bytes,
-            reader: FrameReader::new(),
+            reader: match &dictionary {
+                Some(dictionary) => reader.with_dictionary(dictionary.clone()),
+                None => reader,
+            },
+            dictionary,
             frame: None,
             limit,
             n_bytes: 0,
@@ -93,7 +104,10 @@ impl GpuFrameDecoder {
             Next::End { content_checksum } => self.end(content_checksum).map(|()| group.consumed),
             Next::Cpu(reason) => {
                 let left = self.limit.map(|limit| limit.saturating_sub(self.n_bytes));
-                let decoder = FrameDecoder::new(left).with_group_bytes(self.group_bytes);
+                let mut decoder = FrameDecoder::new(left).with_group_bytes(self.group_bytes);
+                if let Some(dictionary) = &self.dictionary {
+                    decoder = decoder.with_dictionary(dictionary.clone());
+                }
                 self.cpu = Some((decoder, reason));
                 match group.consumed {
                     0 => self.advance_cpu(input, out, report),
@@ -176,7 +190,9 @@ impl GpuFrameDecoder {
                 FrameEvent::Block(block) => {
                     memory::reserve(&mut group.blocks, 1)?;
                     group.blocks.push(block);
-                    let size = self.frame.as_mut().and_then(|frame| frame.size_of(&block));
+                    let dictionary = self.dictionary.as_ref();
+                    let frame = self.frame.as_mut();
+                    let size = frame.and_then(|frame| frame.size_of(&block, dictionary));
                     content += size.unwrap_or(MAX_PAGE_SIZE).max(MIN_PAGE_SIZE) as usize;
                 }
                 FrameEvent::End { content_checksum } => {
@@ -212,13 +228,14 @@ impl GpuFrameDecoder {
         let Some(frame) = self.frame.as_mut().filter(|_| !group.blocks.is_empty()) else {
             return Ok(0);
         };
+        let dictionary = self.dictionary.as_ref();
         let mut blocks = group.blocks.as_slice();
         if let [first, rest @ ..] = blocks
             && first.index == 0
         {
             let (content, timings) = match frame.first.take() {
                 Some(first) => first,
-                None => on_host(|| decode_alone(first))?,
+                None => on_host(|| decode_alone(first, dictionary))?,
             };
             report.add(Report {
                 engine: crate::engine::CPU,
@@ -232,6 +249,7 @@ impl GpuFrameDecoder {
         let mut part = Part {
             input: group.input,
             block_size,
+            dictionary,
             hashed: start,
             end: start.saturating_add(self.group_bytes),
         };
@@ -301,9 +319,9 @@ fn limit_of(error: Error, limit: Option<u64>) -> Error {
 impl Frame {
     /// Returns the size of the content of `block` as expected, after decoding the first one; `None` if that fails, which is an
     /// error once the blocks are decoded.
-    fn size_of(&mut self, block: &FrameBlock<'_>) -> Option<u32> {
+    fn size_of(&mut self, block: &FrameBlock<'_>, dictionary: Option<&Dictionary>) -> Option<u32> {
         if block.index == 0 {
-            self.first = on_host(|| decode_alone(block)).ok();
+            self.first = on_host(|| decode_alone(block, dictionary)).ok();
             let first = self.first.as_ref();
             self.block_size = first.map(|(content, _)| content.len() as u32);
         }

@@ -4,7 +4,7 @@ use crate::batch::codec::aside::aside;
 use crate::batch::codec::{Codec, Report};
 use crate::lz4::formats::fault;
 use crate::lz4::frame::{FrameBlock, FrameContent, Output};
-use crate::lz4::{MAX_PAGE_SIZE, PageEntry, PageKind, decode};
+use crate::lz4::{Dictionary, MAX_PAGE_SIZE, PageEntry, PageKind, decode_with};
 use crate::{Result, memory};
 
 /// Least bytes of content that are worth a thread to hash them.
@@ -14,6 +14,7 @@ const HASHED_BYTES: usize = 1 << 20;
 pub(super) struct Part<'a> {
     pub input: &'a [u8],
     pub block_size: u32,
+    pub dictionary: Option<&'a Dictionary>,
     /// Bytes of output before the content that is not hashed yet.
     pub hashed: usize,
     /// Bytes of output from which on no further block of unexpected size is decoded.
@@ -43,7 +44,8 @@ impl Part<'_> {
             self.hashed = before;
         }
         let hash = is_hashed.then_some(|| content.add(unhashed));
-        let run = codec.decompress_blocks_to(self.input, &table, self.block_size, room);
+        let run =
+            codec.decompress_blocks_to(self.input, &table, self.block_size, self.dictionary, room);
         let (errors, report) = aside(hash, run).await?;
         let n_sound = errors.iter().take_while(|error| error.is_none()).count();
         let mut behind = Vec::new();
@@ -64,7 +66,7 @@ impl Part<'_> {
             };
             match page.filter(|_| errors[i].is_none()) {
                 Some(page) => out.extend(page)?,
-                None => out.extend(&decode_alone(block)?)?,
+                None => out.extend(&decode_alone(block, self.dictionary)?)?,
             }
         }
         Ok((blocks.len(), report))
@@ -80,7 +82,7 @@ impl Part<'_> {
             if out.len() >= self.end {
                 return Ok(i);
             }
-            out.extend(&decode_alone(block)?)?;
+            out.extend(&decode_alone(block, self.dictionary)?)?;
         }
         Ok(blocks.len())
     }
@@ -113,15 +115,19 @@ pub(super) fn may_hold(block: &FrameBlock<'_>, n_bytes: u32) -> bool {
 }
 
 /// Decodes a block of unknown content on the CPU.
-pub(super) fn decode_alone(block: &FrameBlock<'_>) -> Result<Vec<u8>> {
+pub(super) fn decode_alone(
+    block: &FrameBlock<'_>,
+    dictionary: Option<&Dictionary>,
+) -> Result<Vec<u8>> {
     if !block.compressed {
         return memory::copied(block.data);
     }
     // A byte expands to at most 255.
     let most = block.data.len().saturating_mul(255);
     let mut content = memory::zeros(most.min(MAX_PAGE_SIZE as usize))?;
-    let corrupt = |source| fault(block.index, block.data, 0, source);
-    let length = decode(block.data, &mut content, 0).map_err(corrupt)?;
+    let history = dictionary.map_or(0, Dictionary::n_bytes) as u64;
+    let corrupt = |source| fault(block.index, block.data, history, source);
+    let length = decode_with(block.data, &mut content, 0, dictionary).map_err(corrupt)?;
     content.truncate(length);
     Ok(content)
 }

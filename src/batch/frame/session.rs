@@ -40,7 +40,7 @@ impl FrameCompression {
         let part_bytes = part_bytes.map(|bytes| bytes.max(1).next_multiple_of(block_bytes));
         Ok(Self {
             writer,
-            options: *options,
+            options: options.clone(),
             part_bytes,
             header,
             held: Vec::new(),

@@ -32,6 +32,7 @@ impl Codec {
         mut progress: impl FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<(Progress, Report), StreamError> {
         let clock = Clock::start();
+        let options = &self.frame_options(options);
         if let Some(reason) = self.cpu_only() {
             let reason = reason.to_owned();
             let done =
@@ -76,8 +77,13 @@ impl Codec {
         let clock = Clock::start();
         if let Some(reason) = self.cpu_only() {
             let reason = reason.to_owned();
-            let done =
-                frame::decompress_stream(reader, writer, limit, |done| progress(convert(done)))?;
+            let progress = |done| progress(convert(done));
+            let done = match &self.options.dictionary {
+                Some(dictionary) => {
+                    dictionary.decompress_stream(reader, writer, limit, progress)?
+                }
+                None => frame::decompress_stream(reader, writer, limit, progress)?,
+            };
             return Ok((convert(done), cpu_report(reason, clock)));
         }
         let mut decoder = AnyDecoder::new(self, limit);

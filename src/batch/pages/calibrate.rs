@@ -2,6 +2,7 @@
 
 use crate::Result;
 use crate::batch::PAGE_SIZE;
+use crate::batch::pipeline::plan::Form;
 use crate::batch::pipeline::ring::Pipeline;
 use crate::batch::pipeline::sink::Sink;
 use crate::batch::pipeline::source::Source;
@@ -65,7 +66,12 @@ impl GpuDevice {
         let mut run = async |n_pages: usize| {
             let source = Source::Bytes(&pages[..n_pages * PAGE_SIZE]);
             let sink = Sink::Packed(&mut packed);
-            let timings = pipeline.compress_safely(source, PAGE_SIZE as u32, Level::Fast, sink);
+            let form = Form {
+                page_size: PAGE_SIZE as u32,
+                level: Level::Fast,
+                dictionary: None,
+            };
+            let timings = pipeline.compress_safely(source, form, sink);
             timings.await.map(|timings| timings.total_ns)
         };
         // The first run compiles kernels.

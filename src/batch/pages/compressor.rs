@@ -1,8 +1,8 @@
 //! [`GpuBatchCompressor`]: batches of 4 KiB pages on one GPU, with measured times.
 
 use super::results::{BatchResult, BatchStats, DecompressResult};
-use crate::batch::pipeline::decompress::{self, Target};
-use crate::batch::pipeline::plan::Packed;
+use crate::batch::pipeline::decompress::Target;
+use crate::batch::pipeline::plan::{Form, Packed};
 use crate::batch::pipeline::ring::Pipeline;
 use crate::batch::pipeline::sink::Sink;
 use crate::batch::pipeline::source::Source;
@@ -12,7 +12,7 @@ use crate::clock::Clock;
 use crate::cost::Samples;
 use crate::engine::BENEFIT_PAGES;
 use crate::gpu::{Backend, GpuDevice, GpuDeviceInfo};
-use crate::lz4::{BlockError, Level, PackedPages};
+use crate::lz4::{BlockError, Dictionary, PackedPages};
 use crate::{Error, Result, memory};
 
 /// Configuration of a [`GpuBatchCompressor`].
@@ -77,6 +77,7 @@ const MAX_SLOTS: usize = 1024;
 pub struct GpuBatchCompressor {
     config: GpuBatchConfig,
     pipeline: Pipeline,
+    dictionary: Option<Dictionary>,
     stats: BatchStats,
     /// Compression times by number of pages, on this GPU and on the CPU.
     gpu_times: Samples,
@@ -126,11 +127,41 @@ impl GpuBatchCompressor {
         Ok(Self {
             config,
             pipeline,
+            dictionary: None,
             stats: BatchStats::default(),
             gpu_times: Samples::default(),
             cpu_times: Samples::default(),
             is_warm: false,
         })
+    }
+
+    /// Uses a dictionary, which stands before each page, in all later calls.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] at level High: with a dictionary, only the CPU writes it, as a [`Codec`](crate::batch::Codec) does.
+    pub fn with_dictionary(mut self, dictionary: Dictionary) -> Result<Self> {
+        if let Some(reason) = self.config.algorithm.level().cpu_only(true) {
+            return Err(Error::InvalidArgument {
+                name: "algorithm",
+                value: format!("{:?}", self.config.algorithm),
+                expected: reason,
+            });
+        }
+        self.dictionary = Some(dictionary);
+        Ok(self)
+    }
+
+    pub(in crate::batch) const fn dictionary(&self) -> Option<&Dictionary> {
+        self.dictionary.as_ref()
+    }
+
+    /// Returns the form of pages that this compressor writes.
+    pub(in crate::batch) const fn form<'a>(&self, dictionary: Option<&'a Dictionary>) -> Form<'a> {
+        Form {
+            page_size: PAGE_SIZE as u32,
+            level: self.config.algorithm.level(),
+            dictionary,
+        }
     }
 
     /// Compresses pages. The result is the same on every engine and for every split into jobs. The first call also times
@@ -154,16 +185,10 @@ impl GpuBatchCompressor {
         mut packed: PackedPages,
     ) -> Result<BatchResult> {
         let bytes = pages.as_flattened();
-        let level = self.config.algorithm.level();
-        let timings = self
-            .pipeline
-            .compress_safely(
-                Source::Bytes(bytes),
-                PAGE_SIZE as u32,
-                level,
-                Sink::Packed(&mut packed),
-            )
-            .await?;
+        let dictionary = self.dictionary.clone();
+        let form = self.form(dictionary.as_ref());
+        let (source, sink) = (Source::Bytes(bytes), Sink::Packed(&mut packed));
+        let timings = self.pipeline.compress_safely(source, form, sink).await?;
         self.stats.pages_compressed += pages.len() as u64;
         self.stats.bytes_compressed += packed.packed.len() as u64 + 8 * packed.table.len() as u64;
         self.stats.compress_ns += timings.total_ns;
@@ -171,7 +196,7 @@ impl GpuBatchCompressor {
             self.gpu_times.add(pages.len() as u64, timings.total_ns);
         } else if !pages.is_empty() {
             self.is_warm = true;
-            self.compare(pages, level).await?;
+            self.compare(pages, form).await?;
         }
         Ok(BatchResult {
             pages: packed,
@@ -187,16 +212,18 @@ impl GpuBatchCompressor {
     /// Decompresses pages of [`PAGE_SIZE`] bytes.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for other page sizes and for a table of another length; otherwise as
+    /// [`Error::InvalidArgument`] for other page sizes and for a table of another length; [`Error::DictionaryNeeded`] and
+    /// [`Error::WrongDictionary`] for pages of another dictionary than this compressor's; otherwise as
     /// [`compress_batch_async`](Self::compress_batch_async). Corrupt pages are not an error of the call: see
     /// [`DecompressResult::errors`].
     pub async fn decompress_batch_async(
         &mut self,
         pages: &PackedPages,
     ) -> Result<DecompressResult> {
-        check_pages(pages)?;
+        let dictionary = self.dictionary.clone();
+        let packed = checked_pages(pages, dictionary.as_ref())?;
         let mut out: Vec<[u8; PAGE_SIZE]> = memory::result_zeros(pages.table.len())?;
-        let (errors, timings) = self.decompress_to(&pages.into(), &mut out).await?;
+        let (errors, timings) = self.decompress_to(&packed, &mut out).await?;
         Ok(DecompressResult {
             pages: out,
             errors,
@@ -215,7 +242,8 @@ impl GpuBatchCompressor {
         pages: &PackedPages,
         out: &mut [[u8; PAGE_SIZE]],
     ) -> Result<(Vec<Option<BlockError>>, Timings)> {
-        check_pages(pages)?;
+        let dictionary = self.dictionary.clone();
+        let packed = checked_pages(pages, dictionary.as_ref())?;
         if out.len() != pages.table.len() {
             let value = format!("{} for {} pages", out.len(), pages.table.len());
             return Err(Error::InvalidArgument {
@@ -224,7 +252,7 @@ impl GpuBatchCompressor {
                 expected: "give one element per page",
             });
         }
-        self.decompress_to(&pages.into(), out).await
+        self.decompress_to(&packed, out).await
     }
 
     /// Decompresses checked pages into a slice of as many.
@@ -249,11 +277,11 @@ impl GpuBatchCompressor {
     }
 
     /// Times the CPU and the GPU on some pages of the first batch.
-    async fn compare(&mut self, pages: &[[u8; PAGE_SIZE]], level: Level) -> Result<()> {
+    async fn compare(&mut self, pages: &[[u8; PAGE_SIZE]], form: Form<'_>) -> Result<()> {
         for n_pages in SAMPLE_PAGES.map(|most| pages.len().min(most)) {
             let sample = pages[..n_pages].as_flattened();
             let clock = Clock::start();
-            crate::lz4::compress_pages(sample, PAGE_SIZE as u32, level)?;
+            form.compress_on_cpu(sample, &mut PackedPages::default())?;
             let cpu_ns = clock.elapsed_ns();
             self.cpu_times.add(n_pages as u64, cpu_ns);
             self.stats.cpu_ns_per_page = (cpu_ns / n_pages as u64).max(1);
@@ -261,9 +289,7 @@ impl GpuBatchCompressor {
             if !self.info().is_software() {
                 let mut packed = PackedPages::default();
                 let (source, sink) = (Source::Bytes(sample), Sink::Packed(&mut packed));
-                let pipeline = &mut self.pipeline;
-                let run = pipeline.compress_safely(source, PAGE_SIZE as u32, level, sink);
-                let timings = run.await?;
+                let timings = self.pipeline.compress_safely(source, form, sink).await?;
                 self.gpu_times.add(n_pages as u64, timings.total_ns);
             }
         }
@@ -320,8 +346,12 @@ impl GpuBatchCompressor {
     }
 }
 
-/// Rejects pages of other sizes and tables of another length.
-pub(in crate::batch) fn check_pages(pages: &PackedPages) -> Result<()> {
+/// Returns pages to decompress with this dictionary, or without one. Rejects those of other sizes or of another dictionary, and tables
+/// of another length.
+pub(in crate::batch) fn checked_pages<'a>(
+    pages: &'a PackedPages,
+    dictionary: Option<&'a Dictionary>,
+) -> Result<Packed<'a>> {
     if pages.page_size as usize != PAGE_SIZE || !pages.n_bytes.is_multiple_of(PAGE_SIZE as u64) {
         let value = format!("{} bytes in pages of {}", pages.n_bytes, pages.page_size);
         return Err(Error::InvalidArgument {
@@ -330,7 +360,8 @@ pub(in crate::batch) fn check_pages(pages: &PackedPages) -> Result<()> {
             expected: "give whole pages of 4096 bytes",
         });
     }
-    decompress::check(&pages.into()).map(drop)
+    pages.checked_n_bytes(dictionary)?;
+    Ok(Packed::new(pages, dictionary))
 }
 
 /// Blocking forms. Native only.

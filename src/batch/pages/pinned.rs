@@ -49,13 +49,14 @@ impl GpuBatchCompressor {
     ) -> Result<PinnedPages> {
         let n_bytes = (n_pages as u64).saturating_mul(PAGE_SIZE as u64);
         check_length("n_pages", n_bytes, pages)?;
-        let level = self.config().algorithm.level();
+        let dictionary = self.dictionary().cloned();
+        let form = self.form(dictionary.as_ref());
         let mut parts = Vec::new();
         let source = Source::Pinned(pages, n_bytes);
         let mut sink = Sink::Pinned(&mut parts);
         let pipeline = self.pipeline();
         pipeline.begin();
-        let compressed = pipeline.compress(source, PAGE_SIZE as u32, level, &mut sink);
+        let compressed = pipeline.compress(source, form, &mut sink);
         let compressed = compressed.await;
         let timings = pipeline.end(compressed)?;
         Ok(PinnedPages { parts, timings })
@@ -80,11 +81,13 @@ impl GpuBatchCompressor {
         let rounded = packed_bytes.checked_next_multiple_of(4);
         check_length("packed_bytes", rounded.unwrap_or(u64::MAX), packed)?;
         check_length("table", n_bytes, out)?;
+        let dictionary = self.dictionary().cloned();
         let pages = Packed {
             blocks: Source::Pinned(packed, packed_bytes),
             table,
             page_size: PAGE_SIZE as u32,
             n_bytes,
+            dictionary: dictionary.as_ref(),
         };
         decompress::check(&pages)?;
         let mut target = Target::Pinned(out, PAGE_SIZE as u32);

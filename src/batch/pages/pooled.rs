@@ -2,18 +2,17 @@
 
 use std::ops::Range;
 
-use super::compressor::{GpuBatchCompressor, GpuBatchConfig, check_pages};
+use super::compressor::{GpuBatchCompressor, GpuBatchConfig, checked_pages};
 use super::results::{BatchResult, DecompressResult};
 use crate::Result;
 use crate::batch::PAGE_SIZE;
 use crate::batch::pipeline::plan::Packed;
-use crate::batch::pipeline::source::Source;
 use crate::batch::timing::Timings;
 use crate::clock::Clock;
 use crate::copy::append;
 use crate::gpu::spread::{parts, spread};
 use crate::gpu::{Backend, GpuDevicePool};
-use crate::lz4::PackedPages;
+use crate::lz4::{Dictionary, PackedPages};
 use crate::memory;
 
 /// Parts per device into which a batch is split. Devices take parts from one queue, so a faster one takes more.
@@ -33,6 +32,7 @@ const PARTS_PER_DEVICE: usize = 4;
 pub struct GpuPoolCompressor {
     compressors: Vec<GpuBatchCompressor>,
     batch_size: usize,
+    dictionary: Option<Dictionary>,
 }
 
 impl GpuDevicePool {
@@ -48,6 +48,7 @@ impl GpuDevicePool {
         Ok(GpuPoolCompressor {
             compressors: compressors.collect::<Result<_>>()?,
             batch_size,
+            dictionary: None,
         })
     }
 }
@@ -59,6 +60,18 @@ struct Part<'a> {
 }
 
 impl GpuPoolCompressor {
+    /// Uses a dictionary in all later calls, as [`GpuBatchCompressor::with_dictionary`] does.
+    ///
+    /// # Errors
+    /// As [`GpuBatchCompressor::with_dictionary`].
+    pub fn with_dictionary(mut self, dictionary: Dictionary) -> Result<Self> {
+        let compressors = self.compressors.into_iter();
+        let with = |on: GpuBatchCompressor| on.with_dictionary(dictionary.clone());
+        self.compressors = compressors.map(with).collect::<Result<_>>()?;
+        self.dictionary = Some(dictionary);
+        Ok(self)
+    }
+
     /// Returns the compressor of each device, for its counters.
     #[must_use]
     pub fn compressors(&self) -> &[GpuBatchCompressor] {
@@ -90,6 +103,7 @@ impl GpuPoolCompressor {
         let mut all = PackedPages {
             page_size: PAGE_SIZE as u32,
             n_bytes: pages.as_flattened().len() as u64,
+            dictionary_id: self.dictionary.as_ref().map_or(0, Dictionary::id),
             ..PackedPages::default()
         };
         let n_packed = found.iter().map(|part| part.pages.packed.len()).sum();
@@ -130,7 +144,8 @@ impl GpuPoolCompressor {
         &mut self,
         pages: &PackedPages,
     ) -> Result<DecompressResult> {
-        check_pages(pages)?;
+        let dictionary = self.dictionary.clone();
+        let packed = checked_pages(pages, dictionary.as_ref())?;
         let clock = Clock::start();
         let mut out: Vec<[u8; PAGE_SIZE]> = memory::result_zeros(pages.table.len())?;
         let mut rest = &mut out[..];
@@ -139,10 +154,9 @@ impl GpuPoolCompressor {
             let (out, behind) = rest.split_at_mut(range.len());
             rest = behind;
             let pages = Packed {
-                blocks: Source::Bytes(&pages.packed),
                 table: &pages.table[range.clone()],
-                page_size: pages.page_size,
                 n_bytes: (range.len() * PAGE_SIZE) as u64,
+                ..packed
             };
             shares.push(Part { pages, out });
         }

@@ -1,13 +1,14 @@
 //! Compresses and decompresses pages that stay in GPU memory: only sizes and statuses cross the bus.
 
+use crate::batch::pipeline::dictionary::ResidentDictionary;
 use crate::batch::pipeline::job::JobBuffers;
-use crate::batch::pipeline::plan;
+use crate::batch::pipeline::plan::{self, Form};
 use crate::batch::pipeline::ring::words;
 use crate::batch::pipeline::status::block_errors;
 use crate::gpu::{Backend, Buffer, GpuDevice, Recorder, Sized64, Waitable};
-use crate::kernels::Slot;
-use crate::kernels::lz4::{MAX_PAGES_PER_JOB, compress_job, decompress_job};
-use crate::lz4::{BlockError, Level, check_page_size};
+use crate::kernels::lz4::{MAX_PAGES_PER_JOB, decompress_job};
+use crate::kernels::{Slot, dictionary};
+use crate::lz4::{BlockError, Dictionary, Level, check_id, check_page_size};
 use crate::{Error, Result, memory};
 
 /// Compressed pages in GPU memory.
@@ -20,6 +21,8 @@ pub struct ResidentPages {
     pub page_size: u32,
     /// Bytes of all pages together.
     pub n_bytes: u64,
+    /// The id of the [`Dictionary`] that the pages were compressed with; 0 for none, or for one without an id.
+    pub dictionary_id: u32,
     /// Time of the kernels by the device's clock, in nanoseconds; `None` without timestamps.
     pub kernel_ns: Option<u64>,
 }
@@ -61,6 +64,7 @@ impl ResidentPages {
             parts,
             page_size,
             n_bytes,
+            dictionary_id: 0,
             kernel_ns: None,
         }
     }
@@ -104,18 +108,62 @@ pub async fn compress_resident_async(
     page_size: u32,
     level: Level,
 ) -> Result<ResidentPages> {
-    check(pages, n_bytes, page_size)?;
-    if !level.runs_on_gpu() {
-        let expected = "give Fast or High; only the CPU writes Sequential";
-        return Err(invalid("level", format!("{level:?}"), expected));
+    compress(device, pages, n_bytes, (page_size, level), None).await
+}
+
+impl ResidentDictionary {
+    /// As [`compress_resident_async`], with this dictionary, which is on the same device.
+    ///
+    /// # Errors
+    /// As [`compress_resident_async`], and [`Error::InvalidArgument`] for level High.
+    pub async fn compress_resident_async(
+        &self,
+        device: &GpuDevice,
+        pages: &Buffer,
+        n_bytes: u64,
+        page_size: u32,
+        level: Level,
+    ) -> Result<ResidentPages> {
+        compress(device, pages, n_bytes, (page_size, level), Some(self)).await
     }
-    let most_pages = u64::from(MAX_PAGES_PER_JOB);
-    let plan = plan::compress(n_bytes, page_size, level, most_pages, device.capabilities());
+
+    /// As [`decompress_resident_async`], for pages of this dictionary, which is on the same device, or of none.
+    ///
+    /// # Errors
+    /// As [`decompress_resident_async`]; [`Error::WrongDictionary`] if the pages state another id.
+    pub async fn decompress_resident_async(
+        &self,
+        device: &GpuDevice,
+        compressed: &ResidentPages,
+        pages: &Buffer,
+    ) -> Result<ResidentOutcome> {
+        decompress(device, compressed, pages, Some(self)).await
+    }
+}
+
+async fn compress(
+    device: &GpuDevice,
+    pages: &Buffer,
+    n_bytes: u64,
+    (page_size, level): (u32, Level),
+    dictionary: Option<&ResidentDictionary>,
+) -> Result<ResidentPages> {
+    check(pages, n_bytes, page_size)?;
+    if let Some(reason) = level.cpu_only(dictionary.is_some()) {
+        return Err(invalid("level", format!("{level:?}"), reason));
+    }
+    let form = Form {
+        page_size,
+        level,
+        dictionary: dictionary.map(ResidentDictionary::dictionary),
+    };
+    let capabilities = device.capabilities();
+    let plan = plan::compress(n_bytes, &form, MAX_PAGES_PER_JOB.into(), capabilities);
     let mut submitted = Vec::new();
     for range in plan {
-        let compute_units = device.capabilities().compute_units;
-        let job = compress_job(range.end - range.start, page_size, level, compute_units)?;
-        let given = [(Slot::Pages, pages, range.clone())];
+        let job = form.job(range.end - range.start, capabilities)?;
+        let mut given = vec![(Slot::Pages, pages, range.clone())];
+        given.extend(dictionary.and_then(ResidentDictionary::given));
         let buffers = JobBuffers::allocate(device, &job, &given)?;
         let mut stream = device.stream();
         buffers.record(device, &job, &mut stream).await?;
@@ -128,6 +176,7 @@ pub async fn compress_resident_async(
         parts: Vec::new(),
         page_size,
         n_bytes,
+        dictionary_id: form.dictionary.map_or(0, Dictionary::id),
         kernel_ns: Some(0),
     };
     for (submission, [packed, table, sums], n_bytes) in submitted {
@@ -152,13 +201,25 @@ pub async fn compress_resident_async(
 /// the pages of each part, as compression does, or decompresses a part in several launches where that exceeds a limit.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`], [`Error::OutOfMemory`], [`Error::DeviceLost`]. Corrupt pages are not an error here: see
-/// [`ResidentOutcome::errors`].
+/// [`Error::InvalidArgument`], [`Error::OutOfMemory`], [`Error::DeviceLost`]; [`Error::DictionaryNeeded`] if the pages were compressed
+/// with a dictionary. Corrupt pages are not an error here: see [`ResidentOutcome::errors`].
 pub async fn decompress_resident_async(
     device: &GpuDevice,
     compressed: &ResidentPages,
     pages: &Buffer,
 ) -> Result<ResidentOutcome> {
+    decompress(device, compressed, pages, None).await
+}
+
+async fn decompress(
+    device: &GpuDevice,
+    compressed: &ResidentPages,
+    pages: &Buffer,
+    resident: Option<&ResidentDictionary>,
+) -> Result<ResidentOutcome> {
+    let dictionary = resident.map(ResidentDictionary::dictionary);
+    check_id(dictionary, compressed.dictionary_id)?;
+    let dictionary_bytes = dictionary::n_bytes(dictionary);
     check(pages, compressed.n_bytes, compressed.page_size)?;
     check_parts(compressed, pages)?;
     let mut submitted = Vec::new();
@@ -166,16 +227,18 @@ pub async fn decompress_resident_async(
     for part in &compressed.parts {
         let page = u64::from(compressed.page_size);
         let n_pages = part.n_bytes.div_ceil(page);
-        let jobs = plan::decompress_resident(n_pages, compressed.page_size, device.capabilities());
+        let (page_size, capabilities) = (compressed.page_size, device.capabilities());
+        let jobs = plan::decompress_resident(n_pages, page_size, dictionary_bytes, capabilities);
         for range in jobs {
             let bytes = range.start * page..part.n_bytes.min(range.end * page);
             let n_bytes = bytes.end - bytes.start;
-            let job = decompress_job(n_bytes, compressed.page_size, part.packed_bytes)?;
-            let given = [
+            let job = decompress_job(n_bytes, page_size, part.packed_bytes, dictionary_bytes)?;
+            let mut given = vec![
                 (Slot::Packed, &part.packed, 0..part.packed.n_bytes()),
                 (Slot::Table, &part.table, 8 * range.start..8 * range.end),
                 (Slot::Pages, pages, start + bytes.start..start + bytes.end),
             ];
+            given.extend(resident.and_then(ResidentDictionary::given));
             let buffers = JobBuffers::allocate(device, &job, &given)?;
             let mut stream = device.stream();
             buffers.record(device, &job, &mut stream).await?;

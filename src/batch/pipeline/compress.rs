@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::job::JobBuffers;
 use super::piece::Piece;
 use super::placement::Done;
-use super::plan;
+use super::plan::{self, Form};
 use super::ring::{Meter, Pipeline, broken, reserve, table_entry, words};
 use super::sink::{PinnedPart, Sink};
 use super::source::Source;
@@ -23,8 +23,7 @@ use crate::gpu::{
     Waitable,
 };
 use crate::kernels::Slot;
-use crate::kernels::lz4::compress_job;
-use crate::lz4::{Level, PageEntry, check_page_size};
+use crate::lz4::{PageEntry, check_page_size};
 use crate::memory;
 
 /// Byte offset of the table in the first readback, behind the packed size.
@@ -58,24 +57,18 @@ impl Pipeline {
     pub(crate) async fn compress(
         &mut self,
         source: Source<'_>,
-        page_size: u32,
-        level: Level,
+        form: Form<'_>,
         sink: &mut Sink<'_>,
     ) -> Result<Timings> {
         let clock = Clock::start();
-        check_page_size(page_size)?;
+        check_page_size(form.page_size)?;
         let mut meter = self.meter();
         let n_bytes = source.n_bytes();
-        sink.begin(n_bytes, page_size)?;
-        let plan = plan::compress(
-            n_bytes,
-            page_size,
-            level,
-            self.batch_pages,
-            self.device.capabilities(),
-        );
+        sink.begin(n_bytes, &form)?;
+        let capabilities = self.device.capabilities();
+        let plan = plan::compress(n_bytes, &form, self.batch_pages, capabilities);
         let jobs = plan.enumerate();
-        self.compress_jobs(source, jobs, page_size, level, sink, &mut meter)
+        self.compress_jobs(source, jobs, form, sink, &mut meter)
             .await?;
         Ok(meter.timings(clock))
     }
@@ -85,8 +78,7 @@ impl Pipeline {
         &mut self,
         source: Source<'_>,
         jobs: impl Iterator<Item = (usize, Range<u64>)>,
-        page_size: u32,
-        level: Level,
+        form: Form<'_>,
         sink: &mut Sink<'_>,
         meter: &mut Meter,
     ) -> Result<()> {
@@ -104,9 +96,7 @@ impl Pipeline {
                 self.finish(&mut running, sink, meter).await?;
             }
             let slot = k % self.ring.len();
-            let job = self
-                .start(slot, source, job, page_size, level, meter)
-                .await?;
+            let job = self.start(slot, source, job, form, meter).await?;
             running.push_back(job);
             // Half of the jobs in flight keep the bus and the device busy while the host waits for an older one.
             let behind = (self.ring.len() / 2).max(1);
@@ -126,14 +116,13 @@ impl Pipeline {
         slot: usize,
         source: Source<'_>,
         (order, range): (usize, Range<u64>),
-        page_size: u32,
-        level: Level,
+        form: Form<'_>,
         meter: &mut Meter,
     ) -> Result<Running> {
         let n_bytes = range.end - range.start;
-        let compute_units = self.device.capabilities().compute_units;
-        let job = compress_job(n_bytes, page_size, level, compute_units)?;
-        let buffers = JobBuffers::allocate(&self.device, &job, &[])?;
+        let job = form.job(n_bytes, self.device.capabilities())?;
+        let given = self.dictionary.given(&self.device, form.dictionary).await?;
+        let buffers = JobBuffers::allocate(&self.device, &job, given.as_slice())?;
         let pages = buffers.get(Slot::Pages)?;
         let mut stream = self.device.stream();
         stream = match source {
@@ -153,7 +142,7 @@ impl Pipeline {
             }
         };
         buffers.record(&self.device, &job, &mut stream).await?;
-        let n_pages = n_bytes.div_ceil(page_size.into()) as usize;
+        let n_pages = n_bytes.div_ceil(form.page_size.into()) as usize;
         let table_bytes = 8 * n_pages as u64;
         let sizes = reserve(
             &self.device,

@@ -18,7 +18,6 @@ use crate::gpu::{
     Backend, Buffer, HostBuffer, HostMemory, HostUse, Place, Recorder, Stream, Submission, Waitable,
 };
 use crate::kernels::Slot;
-use crate::kernels::lz4::decompress_job;
 use crate::lz4::{BlockError, PageEntry, check_page_size};
 use crate::memory;
 use crate::{Error, Result};
@@ -69,7 +68,7 @@ impl Target<'_> {
         match self {
             Self::Bytes(bytes) => {
                 let page = &mut bytes[start..end];
-                entry.decompress_uninit(block, page, None).err()
+                entry.decompress_uninit(block, page, pages.dictionary).err()
             }
             Self::Pinned(..) => Some(BlockError::BadTableEntry),
             #[cfg(web_pages)]
@@ -118,12 +117,7 @@ impl Pipeline {
     ) -> Result<(Vec<Option<BlockError>>, Meter)> {
         let mut meter = self.meter();
         let mut status = memory::with_room(pages.table.len())?;
-        let plan = plan::decompress(
-            pages.table.len() as u64,
-            pages.page_size,
-            self.batch_pages,
-            self.device.capabilities(),
-        );
+        let plan = plan::decompress(pages, self.batch_pages, self.device.capabilities());
         let mut running = VecDeque::new();
         for (k, range) in plan.enumerate() {
             if running.len() == self.ring.len() {
@@ -161,10 +155,12 @@ impl Pipeline {
         let page_size = pages.page_size as usize;
         let n_bytes = (range.end * page_size).min(pages.n_bytes as usize) - range.start * page_size;
         // A binding is never empty. Without blocks all entries are invalid, so the kernel reads none of its bytes.
-        let job = decompress_job(n_bytes as u64, pages.page_size, blocks.n_bytes().max(4))?;
+        let job = pages.job(n_bytes as u64, blocks.n_bytes().max(4))?;
         let start = (range.start * page_size) as u64;
-        let given = target.given(start..start + n_bytes as u64);
-        let buffers = JobBuffers::allocate(&self.device, &job, given.as_slice())?;
+        let dictionary = self.dictionary.given(&self.device, pages.dictionary);
+        let target_pages = target.given(start..start + n_bytes as u64);
+        let given: Vec<_> = target_pages.into_iter().chain(dictionary.await?).collect();
+        let buffers = JobBuffers::allocate(&self.device, &job, &given)?;
         let on_device = buffers.get(Slot::Packed)?;
         let words = Piece::Bytes(bytemuck::cast_slice(&table));
         let entries = (words, buffers.get(Slot::Table)?);

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use super::placement::Placement;
+use super::plan::Form;
 use super::ring::{Pipeline, broken};
 use super::sink::Sink;
 use super::source::Source;
@@ -99,7 +100,11 @@ impl Pipeline {
         sum: Option<Checksum>,
         out: &mut Vec<u8>,
     ) -> Result<(Option<Checksum>, Timings)> {
-        let (page_size, level) = (options.block_size, options.level);
+        let form = Form {
+            page_size: options.block_size,
+            level: options.level,
+            dictionary: options.dictionary.as_ref(),
+        };
         // The checksum needs the jobs in order.
         #[cfg(not(target_arch = "wasm32"))]
         let n_workers = self
@@ -111,10 +116,13 @@ impl Pipeline {
         let placement = Placement::new(out.spare_capacity_mut(), Some(framing));
         let timings = match n_workers {
             #[cfg(not(target_arch = "wasm32"))]
-            Some(n) => self.place_on_workers(n, content, page_size, level, &placement)?,
+            Some(n) => {
+                self.dictionary.given(&self.device, form.dictionary).await?;
+                self.place_on_workers(n, content, form, &placement)?
+            }
             _ => {
                 let (source, mut sink) = (Source::Bytes(content), Sink::Placed(&placement));
-                self.compress(source, page_size, level, &mut sink).await?
+                self.compress(source, form, &mut sink).await?
             }
         };
         let (n_bytes, _) = placement.finish();

@@ -198,9 +198,9 @@ mod tests {
             100,
             vec![entry(0, 10), entry(12, 8), entry(20, 30), entry(52, 5)],
         );
-        let gathered = gather(&(&pages).into(), 1..3).unwrap();
+        let gathered = gather(&Packed::new(&pages, None), 1..3).unwrap();
         assert_eq!(gathered.blocks, Blocks::Whole(12..50));
-        let given = (&pages).into();
+        let given = Packed::new(&pages, None);
         let Piece::Bytes(blocks) = gathered.blocks.of(&given) else {
             panic!("not contiguous");
         };
@@ -218,7 +218,7 @@ mod tests {
             entry(0, 9000),
         ];
         let pages = pages(10_000, table);
-        let gathered = gather(&(&pages).into(), 0..5).unwrap();
+        let gathered = gather(&Packed::new(&pages, None), 0..5).unwrap();
         assert_eq!(gathered.table, [0, 0, 14, 8, 0, 0, 0, 8, 0, 0]);
         assert_eq!(gathered.oversized, [4]);
     }
@@ -226,9 +226,9 @@ mod tests {
     #[test]
     fn scattered_blocks_are_copied_together() {
         let pages = pages(1 << 20, vec![entry(1_000_000, 5), entry(0, 4)]);
-        let gathered = gather(&(&pages).into(), 0..2).unwrap();
+        let gathered = gather(&Packed::new(&pages, None), 0..2).unwrap();
         assert_eq!(gathered.table, [0, 5, 2, 4]);
-        let given = (&pages).into();
+        let given = Packed::new(&pages, None);
         let Piece::Bytes(blocks) = gathered.blocks.of(&given) else {
             panic!("not copied");
         };

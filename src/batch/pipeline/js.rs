@@ -99,6 +99,7 @@ impl JsPacked {
             table: &self.table,
             page_size: self.page_size,
             n_bytes: self.n_bytes,
+            dictionary: None,
         }
     }
 }

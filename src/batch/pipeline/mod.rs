@@ -2,6 +2,7 @@
 
 pub(crate) mod compress;
 pub(crate) mod decompress;
+pub(crate) mod dictionary;
 #[cfg(web_pages)]
 pub(crate) mod frame_blocks;
 pub(crate) mod framing;

@@ -6,8 +6,8 @@ use std::ops::Range;
 use super::source::Source;
 use crate::gpu::Capabilities;
 use crate::kernels::lz4::{MAX_PAGES_PER_JOB, compress_job, decompress_job};
-use crate::kernels::{Job, SLICE_ALIGNMENT};
-use crate::lz4::{Level, PackedPages, PageEntry};
+use crate::kernels::{Job, SLICE_ALIGNMENT, dictionary};
+use crate::lz4::{self, Dictionary, Level, PackedPages, PageEntry};
 use crate::{Result, memory};
 
 /// Returns the worst-case bytes of an LZ4 block of a page: all literals with their length bytes, rounded up to words.
@@ -46,38 +46,65 @@ fn most_pages(most: u64, capabilities: &Capabilities, job: impl Fn(u64) -> Resul
     fitting
 }
 
+/// The form of compressed pages.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Form<'a> {
+    pub page_size: u32,
+    pub level: Level,
+    /// Stands before each page.
+    pub dictionary: Option<&'a Dictionary>,
+}
+
+impl Form<'_> {
+    /// Returns the job that compresses `n_bytes` of pages.
+    pub(in crate::batch) fn job(&self, n_bytes: u64, capabilities: &Capabilities) -> Result<Job> {
+        let dictionary_bytes = dictionary::n_bytes(self.dictionary);
+        compress_job(
+            n_bytes,
+            self.page_size,
+            self.level,
+            capabilities.compute_units,
+            dictionary_bytes,
+        )
+    }
+
+    /// Compresses pages on the CPU, to `pages`, whose contents are overwritten.
+    pub(in crate::batch) fn compress_on_cpu(
+        &self,
+        bytes: &[u8],
+        pages: &mut PackedPages,
+    ) -> Result<()> {
+        lz4::compress_with(bytes, self.page_size, self.level, self.dictionary, pages)
+    }
+}
+
 /// Returns the byte ranges of the jobs that compress `n_bytes`: whole pages except at the end, at most `batch_pages` pages
 /// each.
 pub(crate) fn compress(
     n_bytes: u64,
-    page_size: u32,
-    level: Level,
+    form: &Form<'_>,
     batch_pages: u64,
     capabilities: &Capabilities,
 ) -> impl Iterator<Item = Range<u64>> + use<> {
-    let page = u64::from(page_size);
+    let page = u64::from(form.page_size);
     let most = batch_pages
         .min(n_bytes.div_ceil(page))
         .min(MAX_JOB_BYTES / page);
-    let pages = most_pages(most, capabilities, |n| {
-        compress_job(n * page, page_size, level, capabilities.compute_units)
-    });
+    let job = |n: u64| form.job(n * page, capabilities);
+    let pages = most_pages(most, capabilities, job);
     cut(n_bytes, pages * page)
 }
 
-/// Returns the page ranges of the jobs that decompress `n_pages`, at most `batch_pages` pages each.
+/// Returns the page ranges of the jobs that decompress `pages`, at most `batch_pages` pages each.
 pub(crate) fn decompress(
-    n_pages: u64,
-    page_size: u32,
+    pages: &Packed<'_>,
     batch_pages: u64,
     capabilities: &Capabilities,
 ) -> impl Iterator<Item = Range<u64>> + use<> {
+    let (page_size, n_pages) = (pages.page_size, pages.table.len() as u64);
     let job = |n: u64| {
-        decompress_job(
-            n * u64::from(page_size),
-            page_size,
-            n * worst_block_bytes(page_size),
-        )
+        let n_bytes = n * u64::from(page_size);
+        pages.job(n_bytes, n * worst_block_bytes(page_size))
     };
     let most = batch_pages
         .min(n_pages)
@@ -90,9 +117,10 @@ pub(crate) fn decompress(
 pub(crate) fn decompress_resident(
     n_pages: u64,
     page_size: u32,
+    dictionary_bytes: u32,
     capabilities: &Capabilities,
 ) -> impl Iterator<Item = Range<u64>> + use<> {
-    let job = |n: u64| decompress_job(n * u64::from(page_size), page_size, 4);
+    let job = |n: u64| decompress_job(n * u64::from(page_size), page_size, 4, dictionary_bytes);
     let most = n_pages.min(MAX_JOB_BYTES / u64::from(page_size));
     let step = match most_pages(most, capabilities, job) {
         all if all == n_pages => all,
@@ -115,9 +143,28 @@ pub(crate) struct Packed<'a> {
     pub table: &'a [PageEntry],
     pub page_size: u32,
     pub n_bytes: u64,
+    /// Stands before each page.
+    pub dictionary: Option<&'a Dictionary>,
 }
 
-impl Packed<'_> {
+impl<'a> Packed<'a> {
+    /// Returns pages in host memory, to decompress with a dictionary or without one.
+    pub(crate) fn new(pages: &'a PackedPages, dictionary: Option<&'a Dictionary>) -> Self {
+        Self {
+            blocks: Source::Bytes(&pages.packed),
+            table: &pages.table,
+            page_size: pages.page_size,
+            n_bytes: pages.n_bytes,
+            dictionary,
+        }
+    }
+
+    /// Returns the job that decompresses `n_bytes` of the pages from `packed_bytes` of blocks.
+    pub(in crate::batch) fn job(&self, n_bytes: u64, packed_bytes: u64) -> Result<Job> {
+        let dictionary_bytes = dictionary::n_bytes(self.dictionary);
+        decompress_job(n_bytes, self.page_size, packed_bytes, dictionary_bytes)
+    }
+
     /// Copies the first pages, about `n_bytes` in all, with their blocks; `None` if the blocks are in device memory.
     pub(in crate::batch) fn first(&self, n_bytes: usize) -> Result<Option<PackedPages>> {
         let n_pages = (n_bytes / self.page_size as usize).clamp(1, self.table.len().max(1));
@@ -166,17 +213,6 @@ impl Packed<'_> {
             pages.packed.resize(padded, 0);
         }
         Ok(pages)
-    }
-}
-
-impl<'a> From<&'a PackedPages> for Packed<'a> {
-    fn from(pages: &'a PackedPages) -> Self {
-        Self {
-            blocks: Source::Bytes(&pages.packed),
-            table: &pages.table,
-            page_size: pages.page_size,
-            n_bytes: pages.n_bytes,
-        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! A device with a ring of staging buffers: one slot for each job in flight, kept between calls.
 
+use super::dictionary::Held;
 use super::piece::Piece;
 use crate::batch::timing::Timings;
 use crate::clock::Clock;
@@ -20,6 +21,8 @@ pub(crate) struct Pipeline {
     pub(in crate::batch) overlap: bool,
     /// Maximum number of pages of a job.
     pub(in crate::batch) batch_pages: u64,
+    /// The dictionary in the memory of the device.
+    pub(super) dictionary: Held,
     /// True if calls may block their thread and others of the pool.
     #[cfg(not(target_arch = "wasm32"))]
     pub(in crate::batch) may_block: bool,
@@ -113,6 +116,7 @@ impl Pipeline {
             ring,
             overlap,
             batch_pages,
+            dictionary: Held::default(),
             #[cfg(not(target_arch = "wasm32"))]
             may_block: false,
             #[cfg(not(target_arch = "wasm32"))]

@@ -4,9 +4,10 @@
 use super::frame_blocks::FrameBlocks;
 #[cfg(web_pages)]
 use super::js::JsBlocks;
+use super::plan::Form;
 use crate::Result;
 use crate::gpu::HostBuffer;
-use crate::lz4::{PackedPages, PageEntry};
+use crate::lz4::{Dictionary, PackedPages, PageEntry};
 use crate::memory;
 
 /// Compressed pages of one job.
@@ -40,7 +41,8 @@ pub(crate) enum Sink<'a> {
 
 impl Sink<'_> {
     /// Clears the output of an earlier attempt and reserves memory for pages of `n_bytes`.
-    pub(super) fn begin(&mut self, n_bytes: u64, page_size: u32) -> Result<()> {
+    pub(super) fn begin(&mut self, n_bytes: u64, form: &Form<'_>) -> Result<()> {
+        let page_size = form.page_size;
         match self {
             Self::Pinned(parts) => parts.clear(),
             Self::Placed(_) => {}
@@ -52,6 +54,7 @@ impl Sink<'_> {
                 pages.packed.clear();
                 pages.table.clear();
                 (pages.page_size, pages.n_bytes) = (page_size, n_bytes);
+                pages.dictionary_id = form.dictionary.map_or(0, Dictionary::id);
                 // WebAssembly memory never shrinks. Natively, reserved memory costs nothing before its first touch.
                 if cfg!(not(target_arch = "wasm32")) {
                     let n_pages = n_bytes.div_ceil(page_size.into());

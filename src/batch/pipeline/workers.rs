@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::decompress::Target;
 use super::placement::{FailOnPanic, Placement};
-use super::plan::{self, Packed};
+use super::plan::{self, Form, Packed};
 use super::ring::{Meter, Pipeline};
 use super::sink::Sink;
 use super::source::Source;
@@ -21,7 +21,7 @@ use crate::copy::has_threads;
 use crate::engine::CUDA;
 use crate::gpu::Backend;
 use crate::gpu::runtime::block_on;
-use crate::lz4::{BlockError, Level, PackedPages, PageEntry, check_page_size};
+use crate::lz4::{BlockError, PackedPages, PageEntry, check_page_size};
 use crate::{Result, memory};
 
 /// Bytes of pages from which on workers are faster: measured 0.95 times as fast as one thread at 64 MiB, 1.1 to 1.2 times at
@@ -62,6 +62,7 @@ impl Pipeline {
         let workers = &mut self.workers[..n];
         for worker in &mut *workers {
             worker.batch_pages = batch_pages;
+            worker.dictionary = self.dictionary.clone();
             worker.begin();
         }
         workers
@@ -72,14 +73,13 @@ impl Pipeline {
         &mut self,
         n_workers: usize,
         bytes: &[u8],
-        page_size: u32,
-        level: Level,
+        form: Form<'_>,
         pages: &mut PackedPages,
     ) -> Result<Timings> {
-        check_page_size(page_size)?;
-        Sink::Packed(pages).begin(bytes.len() as u64, page_size)?;
+        check_page_size(form.page_size)?;
+        Sink::Packed(pages).begin(bytes.len() as u64, &form)?;
         let placement = Placement::new(pages.packed.spare_capacity_mut(), None);
-        let timings = self.place_on_workers(n_workers, bytes, page_size, level, &placement)?;
+        let timings = self.place_on_workers(n_workers, bytes, form, &placement)?;
         let (n_packed, tables) = placement.finish();
         // SAFETY: the jobs took the first `n_packed` bytes of the spare capacity, without gaps, and each wrote all that it took
         // before it succeeded, as all have.
@@ -93,16 +93,15 @@ impl Pipeline {
         &mut self,
         n_workers: usize,
         bytes: &[u8],
-        page_size: u32,
-        level: Level,
+        form: Form<'_>,
         placement: &Placement<'_>,
     ) -> Result<Timings> {
         let clock = Clock::start();
         let capabilities = self.device.capabilities().clone();
-        let workers = self.workers(n_workers, page_size);
+        let workers = self.workers(n_workers, form.page_size);
         let batch_pages = workers[0].batch_pages;
         let n_bytes = bytes.len() as u64;
-        let jobs = plan::compress(n_bytes, page_size, level, batch_pages, &capabilities);
+        let jobs = plan::compress(n_bytes, &form, batch_pages, &capabilities);
         let jobs = Mutex::new(jobs.enumerate());
         let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
         let work = |worker: &mut Self| {
@@ -110,7 +109,7 @@ impl Pipeline {
             let mut meter = worker.meter();
             let (source, mut sink) = (Source::Bytes(bytes), Sink::Placed(placement));
             let jobs = std::iter::from_fn(next);
-            let run = worker.compress_jobs(source, jobs, page_size, level, &mut sink, &mut meter);
+            let run = worker.compress_jobs(source, jobs, form, &mut sink, &mut meter);
             let run = block_on(run);
             let outcome = worker.end(run).map(|()| meter);
             outcome.inspect_err(|error| placement.fail(error.clone()))
@@ -177,6 +176,7 @@ mod tests {
     use crate::gpu::{DeviceRequest, GpuDevice};
     use crate::lz4;
     use crate::lz4::frame::{self, Checksum, FrameOptions, FramePages, FrameWriter};
+    use crate::lz4::{Dictionary, Level};
     use crate::{Error, PAGE_SIZE};
 
     const N_WORKERS: usize = 3;
@@ -188,6 +188,14 @@ mod tests {
             ..DeviceRequest::default()
         };
         Ok(Pipeline::new(GpuDevice::open(&request)?, 4, true, 32))
+    }
+
+    fn form(level: Level) -> Form<'static> {
+        Form {
+            page_size: 4096,
+            level,
+            dictionary: None,
+        }
     }
 
     /// Returns 130 pages and a part of one: text, fills and noise.
@@ -203,24 +211,31 @@ mod tests {
     #[test]
     fn workers_give_the_bytes_of_the_cpu() {
         let (mut pipeline, content) = (pipeline().unwrap(), content());
-        for level in [Level::Fast, Level::High] {
-            let mut expected = lz4::compress_pages(&content, 4096, level).unwrap();
+        let dictionary = Dictionary::new(&content[..9000]);
+        let behind = Form {
+            dictionary: Some(&dictionary),
+            ..form(Level::Fast)
+        };
+        for form in [form(Level::Fast), form(Level::High), behind] {
+            let mut expected = PackedPages::default();
+            form.compress_on_cpu(&content, &mut expected).unwrap();
             let mut found = PackedPages::default();
             // The second call uses the rings of the first.
             for _ in 0..2 {
                 pipeline
-                    .compress_on_workers(N_WORKERS, &content, 4096, level, &mut found)
+                    .compress_on_workers(N_WORKERS, &content, form, &mut found)
                     .unwrap();
-                assert!(found == expected, "{level:?}");
+                assert!(found == expected, "{form:?}");
             }
             expected.table[70].length ^= 1;
-            let (twin, twin_status) = lz4::decompress_pages_status(&expected).unwrap();
+            let (twin, twin_status) = lz4::decompress_with(&expected, form.dictionary).unwrap();
             assert!(twin_status[70].is_some());
             for pages in [&found, &expected] {
                 let mut out = vec![0xa5; content.len()];
                 // SAFETY: the workers write only initialised bytes.
                 let room = unsafe { memory::as_uninit(&mut out) };
-                let run = pipeline.decompress_on_workers(N_WORKERS, &pages.into(), room);
+                let packed = Packed::new(pages, form.dictionary);
+                let run = pipeline.decompress_on_workers(N_WORKERS, &packed, room);
                 let (status, timings) = run.unwrap();
                 match pages == &found {
                     true => assert!(out == content && status.iter().all(Option::is_none)),
@@ -254,7 +269,7 @@ mod tests {
             out.clear();
             let framing = Framing::new(&options, &content, None, false);
             let placement = Placement::new(out.spare_capacity_mut(), Some(framing));
-            let run = pipeline.place_on_workers(N_WORKERS, &content, 4096, level, &placement);
+            let run = pipeline.place_on_workers(N_WORKERS, &content, form(level), &placement);
             run.unwrap();
             let (n_bytes, _) = placement.finish();
             assert_eq!(n_bytes, blocks.len());
@@ -272,6 +287,7 @@ mod tests {
                 table: &pages.table,
                 page_size: 4096,
                 n_bytes: content.len() as u64,
+                dictionary: None,
             };
             let mut back = vec![0xa5; content.len()];
             // SAFETY: the workers write only initialised bytes.
@@ -305,7 +321,7 @@ mod tests {
         let (mut pipeline, content) = (pipeline().unwrap(), content());
         pipeline.device.destroy();
         let mut found = PackedPages::default();
-        let run = pipeline.compress_on_workers(N_WORKERS, &content, 4096, Level::Fast, &mut found);
+        let run = pipeline.compress_on_workers(N_WORKERS, &content, form(Level::Fast), &mut found);
         assert!(matches!(run, Err(Error::DeviceLost { .. })), "{run:?}");
     }
 }

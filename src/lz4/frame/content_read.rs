@@ -5,9 +5,9 @@ use std::ops::Range;
 use super::map::{Block, WINDOW_BYTES, short};
 use super::read::block_data;
 use super::{FrameMap, HISTORY_BYTES, word};
-use crate::lz4::BlockError;
-use crate::lz4::decode::decode;
+use crate::lz4::decode::decode_with;
 use crate::lz4::formats::fault;
+use crate::lz4::{BlockError, Dictionary};
 use crate::memory::{extend, reserve};
 use crate::{Error, Result};
 
@@ -59,7 +59,7 @@ impl ContentRead {
             let Some(bytes) = bytes.get(at..end) else {
                 return Err(short(&(block.at..block.end()), bytes));
             };
-            self.block(block, bytes, out)?;
+            self.block(block, bytes, map.dictionary(), out)?;
             self.next += 1;
         }
         Ok(())
@@ -84,7 +84,13 @@ impl ContentRead {
         &rest[..=n_more]
     }
 
-    fn block(&mut self, block: &Block, bytes: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    fn block(
+        &mut self,
+        block: &Block,
+        bytes: &[u8],
+        dictionary: Option<&Dictionary>,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
         block.check_size(word(bytes, 0))?;
         let data = block_data(bytes, block.size)?;
         let page = self.next;
@@ -96,8 +102,9 @@ impl ContentRead {
         reserve(&mut self.window, content_bytes)?;
         if block.size.is_compressed() {
             self.window.resize(start + content_bytes, 0);
-            let end = decode(data, &mut self.window, start)
-                .map_err(|source| fault(page, data, start as u64, source))?;
+            let history = (start + dictionary.map_or(0, Dictionary::n_bytes)) as u64;
+            let end = decode_with(data, &mut self.window, start, dictionary)
+                .map_err(|source| fault(page, data, history, source))?;
             if end < self.window.len() {
                 let source = BlockError::OutputUnderrun;
                 return Err(Error::CorruptPage { page, source });

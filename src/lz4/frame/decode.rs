@@ -8,6 +8,7 @@ use super::output::{Given, Output};
 use super::scratch::Scratch;
 use super::window::Window;
 use super::{FrameEvent, FrameHeader, FrameReader};
+use crate::lz4::Dictionary;
 use crate::{Error, Result};
 
 /// Most bytes of content from one call of [`FrameDecoder::advance`], unless a block is larger.
@@ -61,6 +62,14 @@ impl FrameDecoder {
             scratch: Scratch::default(),
             failed: None,
         }
+    }
+
+    /// Decodes frames with this dictionary: those that state its id, and those that state none, such as the frames of `lz4 -D`. A
+    /// frame that states another id is [`Error::WrongDictionary`].
+    #[must_use]
+    pub fn with_dictionary(mut self, dictionary: Dictionary) -> Self {
+        self.reader = self.reader.with_dictionary(dictionary);
+        self
     }
 
     /// Lowers the most content of one call from 16 MiB to `group_bytes`, unless a block is larger.
@@ -175,10 +184,17 @@ impl FrameDecoder {
 /// # Errors
 /// As [`FrameDecoder::advance`] and [`FrameDecoder::finish`].
 pub fn decompress(bytes: &[u8], limit: Option<u64>) -> Result<Vec<u8>> {
+    decompress_by(FrameDecoder::new(limit), bytes)
+}
+
+fn decompress_by(decoder: FrameDecoder, bytes: &[u8]) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     #[cfg(not(target_arch = "wasm32"))]
-    out.expect(expected_content(bytes).min(limit.unwrap_or(u64::MAX)));
-    let decoded = decompress_frames(bytes, limit, &mut out);
+    {
+        let expected = expected_content(bytes, decoder.reader.dictionary());
+        out.expect(expected.min(decoder.limit.unwrap_or(u64::MAX)));
+    }
+    let decoded = decompress_frames(decoder, bytes, &mut out);
     decoded.map_err(|error| error.with_detected_format(bytes))?;
     Ok(out)
 }
@@ -190,14 +206,40 @@ pub fn decompress(bytes: &[u8], limit: Option<u64>) -> Result<Vec<u8>> {
 /// As [`decompress`], after which `out` has arbitrary content; [`Error::OutputTooSmall`] if the content does not fit, with its
 /// size as far as it was decoded or is in the header.
 pub fn decompress_into(bytes: &[u8], out: &mut [u8]) -> Result<usize> {
+    decompress_into_by(FrameDecoder::new(None), bytes, out)
+}
+
+fn decompress_into_by(decoder: FrameDecoder, bytes: &[u8], out: &mut [u8]) -> Result<usize> {
     let mut out = Given::new(out);
-    let decoded = decompress_frames(bytes, None, &mut out);
+    let decoded = decompress_frames(decoder, bytes, &mut out);
     decoded.map_err(|error| error.with_detected_format(bytes))?;
     Ok(out.len())
 }
 
-fn decompress_frames(bytes: &[u8], limit: Option<u64>, out: &mut dyn Output) -> Result<()> {
-    let mut decoder = FrameDecoder::new(limit);
+/// Frames with a dictionary, which [`FrameOptions::dictionary`](super::FrameOptions::dictionary) writes.
+impl Dictionary {
+    /// As [`decompress`], with this dictionary.
+    ///
+    /// # Errors
+    /// As [`decompress`]; [`Error::WrongDictionary`] if a frame states another id.
+    pub fn decompress_frame(&self, bytes: &[u8], limit: Option<u64>) -> Result<Vec<u8>> {
+        decompress_by(
+            FrameDecoder::new(limit).with_dictionary(self.clone()),
+            bytes,
+        )
+    }
+
+    /// As [`decompress_into`], with this dictionary.
+    ///
+    /// # Errors
+    /// As [`decompress_into`]; [`Error::WrongDictionary`] if a frame states another id.
+    pub fn decompress_frame_into(&self, bytes: &[u8], out: &mut [u8]) -> Result<usize> {
+        let decoder = FrameDecoder::new(None).with_dictionary(self.clone());
+        decompress_into_by(decoder, bytes, out)
+    }
+}
+
+fn decompress_frames(mut decoder: FrameDecoder, bytes: &[u8], out: &mut dyn Output) -> Result<()> {
     let mut at = 0;
     loop {
         match decoder.advance_to(&bytes[at..], out)? {

@@ -5,8 +5,8 @@
 
 use super::read::{Peek, Piece};
 use super::{FrameHeader, FrameReader};
-use crate::lz4::MAX_PAGE_SIZE;
-use crate::lz4::decode::decode;
+use crate::lz4::decode::decode_with;
+use crate::lz4::{Dictionary, MAX_PAGE_SIZE};
 use crate::memory;
 
 /// Most expected content as a multiple of the frames. Blocks may claim to hold 255 times their bytes, and hold little.
@@ -14,8 +14,11 @@ const MOST_RATIO: u64 = 8;
 
 /// Returns about the bytes of content of `frames`: as many as there are if all blocks of a frame, except the last, have as many
 /// as the first, but at most 8 times the bytes of `frames`.
-pub(crate) fn expected_content(frames: &[u8]) -> u64 {
+pub(crate) fn expected_content(frames: &[u8], dictionary: Option<&Dictionary>) -> u64 {
     let mut reader = FrameReader::new();
+    if let Some(dictionary) = dictionary {
+        reader = reader.with_dictionary(dictionary.clone());
+    }
     let mut frame: Option<(FrameHeader, Option<usize>)> = None;
     let (mut at, mut expected) = (0, 0u64);
     while let Some(rest) = frames.get(at..).filter(|rest| !rest.is_empty()) {
@@ -31,7 +34,7 @@ pub(crate) fn expected_content(frames: &[u8]) -> u64 {
                 let block = rest.get(super::WORD_BYTES..).unwrap_or_default();
                 let block = block.get(..size.n_bytes()).unwrap_or_default();
                 let slot = *slot.get_or_insert_with(|| match size.is_compressed() {
-                    true => first_content(header, block, most),
+                    true => first_content(header, block, most, dictionary),
                     false => most,
                 });
                 expected = expected.saturating_add(most.min(slot) as u64);
@@ -44,11 +47,17 @@ pub(crate) fn expected_content(frames: &[u8]) -> u64 {
 }
 
 /// Returns the bytes of content of the first block of a frame. Larger blocks than pages are full, and are not decoded for this.
-fn first_content(header: &FrameHeader, block: &[u8], most: usize) -> usize {
+fn first_content(
+    header: &FrameHeader,
+    block: &[u8],
+    most: usize,
+    dictionary: Option<&Dictionary>,
+) -> usize {
     if header.linked || header.block_max_size > MAX_PAGE_SIZE {
         return most;
     }
-    let decoded = memory::zeros(most).map(|mut content| decode(block, &mut content, 0));
+    let decoded = memory::zeros(most);
+    let decoded = decoded.map(|mut content| decode_with(block, &mut content, 0, dictionary));
     decoded.map_or(most, |n_bytes| n_bytes.unwrap_or(most))
 }
 
@@ -78,8 +87,8 @@ mod tests {
             framed(0, 4096),
             framed(2 << 20, 1 << 20),
         ];
-        assert_eq!(expected_content(&frames.concat()), 65_536 + (3 << 20));
-        let odd = expected_content(&framed(50_000, 4096));
+        assert_eq!(expected_content(&frames.concat(), None), 65_536 + (3 << 20));
+        let odd = expected_content(&framed(50_000, 4096), None);
         assert!((50_000..=53_248).contains(&odd), "{odd}");
     }
 
@@ -87,11 +96,11 @@ mod tests {
     fn claims_of_blocks_do_not_count_without_limit() {
         let mut frame = framed(70_000, 65_536);
         for n_bytes in 0..frame.len().min(2000) {
-            expected_content(&frame[..n_bytes]);
+            expected_content(&frame[..n_bytes], None);
         }
         let block = |word: u32, data: &[u8]| [&word.to_le_bytes()[..], data].concat();
         frame.truncate(frame.len() - 8);
         frame.extend(block(200, &[0; 200]).repeat(1000));
-        assert!(expected_content(&frame) <= 8 * frame.len() as u64);
+        assert!(expected_content(&frame, None) <= 8 * frame.len() as u64);
     }
 }

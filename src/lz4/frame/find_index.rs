@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use super::header::MAX_HEADER_BYTES;
 use super::index::FrameIndex;
 use super::map::{Stage, TAIL_BYTES};
-use super::{FrameEvent, FrameMap, FrameReader, HEADER_BYTES, Step, word};
+use super::{FrameEvent, FrameMap, FrameReader, Step, word};
 use crate::Result;
 use crate::memory::extend;
 
@@ -85,7 +86,7 @@ impl FrameMap {
             return Ok(true);
         };
         let end = start + index.frame_bytes();
-        let header_range = *start..end.min(start + HEADER_BYTES);
+        let header_range = *start..end.min(start + MAX_HEADER_BYTES as u64);
         let end_range = end - index.end_bytes()..end;
         let Some(header) = header.or_else(|| self.known(&header_range)) else {
             // Only the unknown bytes, so that they can be put before the known ones.
@@ -93,7 +94,7 @@ impl FrameMap {
             self.stage = Stage::Tail(header_range.start..end);
             return Ok(false);
         };
-        let is_header = has_header(header, index);
+        let is_header = self.has_header(header, index);
         // The end of the frame lies before the index and was read with it.
         let has_end = self
             .known(&end_range)
@@ -114,21 +115,24 @@ impl FrameMap {
         Ok(true)
     }
 
+    /// Returns true if `bytes` start with a frame header that agrees with `index` in length, flags and content size.
+    fn has_header(&self, bytes: &[u8], index: &FrameIndex) -> bool {
+        let mut reader = FrameReader::new();
+        if let Some(dictionary) = self.dictionary() {
+            reader = reader.with_dictionary(dictionary.clone());
+        }
+        match reader.step(bytes) {
+            Ok(Step::Event {
+                consumed,
+                event: FrameEvent::Header(header),
+            }) => consumed == usize::from(index.header_bytes) && index.fits(&header),
+            _ => false,
+        }
+    }
+
     /// Stops the search; the walk takes what precedes the indexes found so far.
     fn stop_looking(&mut self) {
         self.tail = (0, Vec::new());
         self.stage = Stage::Walk;
-    }
-}
-
-/// Returns true if `bytes` start with a frame header that agrees with `index` in length, flags and content size.
-fn has_header(bytes: &[u8], index: &FrameIndex) -> bool {
-    let mut reader = FrameReader::new();
-    match reader.step(bytes) {
-        Ok(Step::Event {
-            consumed,
-            event: FrameEvent::Header(header),
-        }) => consumed == usize::from(index.header_bytes) && index.fits(&header),
-        _ => false,
     }
 }

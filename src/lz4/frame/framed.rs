@@ -4,7 +4,7 @@
 use std::mem::MaybeUninit;
 
 use super::{BlockSize, FrameOptions, WORD_BYTES, checksum};
-use crate::lz4::{Encoder, PageEntry, PageKind};
+use crate::lz4::{PageEntry, PageKind};
 use crate::memory::{copied, reserve, reserve_result, with_room};
 use crate::{Error, Result};
 
@@ -82,7 +82,7 @@ impl<'a> FramedPages<'a> {
                     if framed.fills.is_empty() || (last.0, last.1) != (word, page.len()) {
                         let encoder = match &mut encoder {
                             Some(encoder) => encoder,
-                            none => none.insert(Encoder::new(&options.parse()?)),
+                            none => none.insert(options.encoder()?),
                         };
                         let block = copied(encoder.encode(page))?;
                         last = (word, page.len(), block.len());

@@ -1,7 +1,8 @@
 //! Frame options, and the frame descriptor that results from them.
 
 use super::{LEGACY_BLOCK_SIZE, MAGIC, checksum, put, put_word};
-use crate::lz4::{Level, Parse};
+use crate::lz4::dictionary::check_id;
+use crate::lz4::{Dictionary, Encoder, Level, Parse};
 use crate::{Error, Result};
 
 const VERSION: u8 = 1 << 6;
@@ -19,9 +20,11 @@ const BLOCK_MAX_CODES: std::ops::RangeInclusive<u8> = 4..=7;
 
 /// Bytes of the header of a frame with a content size, with its magic number.
 pub(crate) const HEADER_BYTES: u64 = 15;
+/// Bytes of the longest header, which has a dictionary id too.
+pub(super) const MAX_HEADER_BYTES: usize = 19;
 
 /// Options of a new frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrameOptions {
     /// Content of a block in bytes, 4096 to 4 MiB. The header declares the next larger of 64 KiB, 256 KiB, 1 MiB and 4
     /// MiB.
@@ -39,6 +42,8 @@ pub struct FrameOptions {
     /// frame, which every LZ4 program skips. (`lz4` 1.9.4 cannot read on after a frame with block checksums and no
     /// content checksum, whatever follows it.)
     pub index: bool,
+    /// Stands before each block. The header states its id, unless that is 0; the content returns only with the same dictionary.
+    pub dictionary: Option<Dictionary>,
 }
 
 impl Default for FrameOptions {
@@ -50,6 +55,7 @@ impl Default for FrameOptions {
             block_checksums: false,
             content_size: None,
             index: false,
+            dictionary: None,
         }
     }
 }
@@ -61,6 +67,14 @@ impl FrameOptions {
     /// [`Error::InvalidArgument`] if the block size is out of range.
     pub fn parse(&self) -> Result<Parse> {
         Parse::new(self.block_size, self.level)
+    }
+
+    /// Returns an encoder of the blocks.
+    pub(super) fn encoder(&self) -> Result<Encoder> {
+        Ok(Encoder::with_dictionary(
+            &self.parse()?,
+            self.dictionary.clone(),
+        ))
     }
 
     /// Appends the header of a frame.
@@ -79,6 +93,7 @@ impl FrameOptions {
             block_checksums: self.block_checksums,
             content_checksum: self.content_checksum,
             content_size: self.content_size,
+            dictionary_id: self.dictionary.as_ref().map_or(0, Dictionary::id),
             block_max_size: block_max_size(code.unwrap_or(*BLOCK_MAX_CODES.end())),
         }
     }
@@ -98,6 +113,9 @@ pub struct FrameHeader {
     pub content_checksum: bool,
     /// Bytes of content, if the header states them.
     pub content_size: Option<u64>,
+    /// The id of the dictionary that stands before the content of the first block, or of each block if they are not linked; 0 if the
+    /// header states none.
+    pub dictionary_id: u32,
     /// Largest content of a block in bytes.
     pub block_max_size: u32,
 }
@@ -109,6 +127,7 @@ impl FrameHeader {
         block_checksums: false,
         content_checksum: false,
         content_size: None,
+        dictionary_id: 0,
         block_max_size: LEGACY_BLOCK_SIZE,
     };
 
@@ -121,7 +140,8 @@ impl FrameHeader {
             | flag(!self.linked, INDEPENDENT)
             | flag(self.block_checksums, BLOCK_CHECKSUMS)
             | flag(self.content_size.is_some(), CONTENT_SIZE)
-            | flag(self.content_checksum, CONTENT_CHECKSUM);
+            | flag(self.content_checksum, CONTENT_CHECKSUM)
+            | flag(self.dictionary_id != 0, DICTIONARY_ID);
         let code = BLOCK_MAX_CODES
             .into_iter()
             .find(|&code| block_max_size(code) == self.block_max_size);
@@ -130,13 +150,25 @@ impl FrameHeader {
         if let Some(size) = self.content_size {
             put(out, &size.to_le_bytes());
         }
+        if self.dictionary_id != 0 {
+            put_word(out, self.dictionary_id);
+        }
         let sum = header_checksum(&out[start..]);
         put(out, &[sum]);
     }
 
+    /// Returns the dictionary of the frame, if `given` is the one that was given for it. Legacy frames have none.
+    pub(super) fn dictionary<'a>(&self, given: Option<&'a Dictionary>) -> Option<&'a Dictionary> {
+        given.filter(|_| !self.legacy)
+    }
+
     /// Reads the descriptor at the start of `input`, which is at byte `at` of the file; returns it with its length.
-    /// `Err(Ok(n))` requests `n` more bytes.
-    pub(super) fn read(input: &[u8], at: u64) -> Result<(Self, usize), Result<usize, Error>> {
+    /// `Err(Ok(n))` requests `n` more bytes. Fails if the frame states another dictionary than the given one.
+    pub(super) fn read(
+        input: &[u8],
+        at: u64,
+        dictionary: Option<&Dictionary>,
+    ) -> Result<(Self, usize), Result<usize, Error>> {
         let [flags, block_max, ..] = *input else {
             return Err(Ok(2 - input.len()));
         };
@@ -159,21 +191,19 @@ impl FrameHeader {
                 computed: computed.into(),
             }));
         }
-        if let Some(id) = fields
-            .get(2 + size_bytes..)
-            .and_then(|rest| rest.first_chunk())
-        {
-            return Err(Err(Error::DictionaryNeeded {
-                id: u32::from_le_bytes(*id),
-            }));
-        }
-        let content_size = fields.get(2..).and_then(|rest| rest.first_chunk());
+        let id = fields.get(2 + size_bytes..);
+        let id = id.and_then(|rest| rest.first_chunk());
+        let dictionary_id = id.map_or(0, |id| u32::from_le_bytes(*id));
+        check_id(dictionary, dictionary_id).map_err(Err)?;
+        let content_size = fields.get(2..2 + size_bytes);
+        let content_size = content_size.and_then(|rest| rest.first_chunk());
         let header = Self {
             legacy: false,
             linked: flags & INDEPENDENT == 0,
             block_checksums: flags & BLOCK_CHECKSUMS != 0,
             content_checksum: flags & CONTENT_CHECKSUM != 0,
             content_size: content_size.map(|bytes| u64::from_le_bytes(*bytes)),
+            dictionary_id,
             block_max_size: block_max_size(block_max >> BLOCK_MAX_SHIFT),
         };
         Ok((header, length))

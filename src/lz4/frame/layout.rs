@@ -1,11 +1,9 @@
 //! The positions of the blocks of a frame, from its sizes alone.
 
+use super::header::MAX_HEADER_BYTES;
 use super::read::{Peek, Piece};
 use super::{BlockSize, FrameHeader, FrameReader, WORD_BYTES, word};
 use crate::Result;
-
-/// Most bytes of magic number and descriptor of a frame.
-const MAX_HEADER_BYTES: usize = 19;
 
 /// Copies bytes that start at an offset.
 pub(crate) type ReadAt<'a> = &'a dyn Fn(usize, &mut [u8]) -> Result<()>;

@@ -16,8 +16,8 @@ use super::{
     BlockSize, ContentRead, FrameEvent, FrameHeader, FrameReader, HISTORY_BYTES, SIZE_BYTES, Step,
     word,
 };
-use crate::lz4::BlockError;
 use crate::lz4::formats::{fault, measure};
+use crate::lz4::{BlockError, Dictionary};
 use crate::memory::{extend, reserve};
 use crate::{Error, Result};
 
@@ -150,6 +150,18 @@ impl FrameMap {
             is_trusting: true,
             ..Self::new(n_bytes)
         }
+    }
+
+    /// Maps frames with this dictionary: those that state its id, and those that state none.
+    #[must_use]
+    pub fn with_dictionary(mut self, dictionary: Dictionary) -> Self {
+        self.reader = self.reader.with_dictionary(dictionary);
+        self
+    }
+
+    /// Returns the dictionary that was given.
+    pub(super) const fn dictionary(&self) -> Option<&Dictionary> {
+        self.reader.dictionary()
     }
 
     /// Returns the bytes of the file to supply next, to map the content up to `end`; `None` if it is mapped, or if the
@@ -353,11 +365,12 @@ impl FrameMap {
                 });
             }
             (FrameEvent::Block(block), Some(frame)) => {
-                let history = if frame.header.linked {
-                    (content_at - frame.content_at).min(HISTORY_BYTES as u64)
-                } else {
-                    0
-                };
+                let dictionary = frame.header.dictionary(self.dictionary());
+                let mut history = dictionary.map_or(0, Dictionary::n_bytes) as u64;
+                if frame.header.linked {
+                    history += content_at - frame.content_at;
+                }
+                let history = history.min(HISTORY_BYTES as u64);
                 let corrupt = |source| fault(block.index, block.data, history, source);
                 let content_bytes = match block.compressed {
                     true => measure(block.data, history).map_err(corrupt)?,

@@ -1,7 +1,7 @@
 //! LZ4 frames: the format of `.lz4` files.
 //!
 //! The writer writes independent blocks of at most [`FrameOptions::block_size`] bytes of content. The reader supports
-//! everything that `lz4` and liblz4 write, except dictionaries: independent and linked blocks, legacy frames, skippable
+//! everything that `lz4` and liblz4 write: independent and linked blocks, dictionaries, legacy frames, skippable
 //! frames, and any number of concatenated frames.
 //!
 //! [`SeekableFrame`] reads any part of the content of a file. With an index, which [`FrameOptions::index`] adds, it

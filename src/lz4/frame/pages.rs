@@ -176,7 +176,7 @@ mod tests {
             block_checksums: true,
             ..FrameOptions::default()
         };
-        let frame = framed(sound);
+        let frame = framed(sound.clone());
         assert!(pages_of(&frame).is_some());
         for n_bytes in 0..frame.len() {
             assert_eq!(pages_of(&frame[..n_bytes]), None, "{n_bytes} bytes");
@@ -188,19 +188,19 @@ mod tests {
         let others = [
             FrameOptions {
                 block_size: 12_288,
-                ..sound
+                ..sound.clone()
             },
             FrameOptions {
                 block_size: 1 << 20,
-                ..sound
+                ..sound.clone()
             },
             FrameOptions {
                 index: true,
-                ..sound
+                ..sound.clone()
             },
         ];
         for options in others {
-            assert_eq!(pages_of(&framed(options)), None, "{options:?}");
+            assert_eq!(pages_of(&framed(options.clone())), None, "{options:?}");
         }
         let empty = compress(&[], &sound).expect("in range");
         assert_eq!(pages_of(&empty), None);

@@ -12,9 +12,9 @@ use super::decode::{Frame, FrameDecoder};
 use super::output::Output;
 use super::scratch::Scratch;
 use super::{FrameBlock, FrameEvent};
-use crate::lz4::BlockError;
-use crate::lz4::decode::{decode, decode_uninit};
+use crate::lz4::decode::{decode_uninit, decode_with};
 use crate::lz4::formats::fault;
+use crate::lz4::{BlockError, Dictionary};
 use crate::memory::{self, reserve};
 use crate::{Error, Result};
 
@@ -145,7 +145,11 @@ impl FrameDecoder {
             self.append_linked(&group.blocks, out)?;
             return self.add(out.content(start));
         }
-        frame.independent_group(group, &self.scratch, out)?;
+        let decoding = Decoding {
+            dictionary: frame.header.dictionary(self.reader.dictionary()),
+            scratch: &self.scratch,
+        };
+        frame.independent_group(group, decoding, out)?;
         self.count(out.len() - start)
     }
 
@@ -159,8 +163,9 @@ impl FrameDecoder {
             return Ok(());
         };
         self.window.begin(frame.header.linked);
+        let dictionary = frame.header.dictionary(self.reader.dictionary());
         for block in blocks {
-            self.window.push(block, &frame.header, None)?;
+            self.window.push(block, &frame.header, dictionary, None)?;
         }
         out.extend(self.window.content())
     }
@@ -187,7 +192,7 @@ impl Frame {
     fn independent_group(
         &mut self,
         group: &Group<'_>,
-        scratch: &Scratch,
+        decoding: Decoding<'_>,
         out: &mut dyn Output,
     ) -> Result<()> {
         let mut hashed = out.len();
@@ -196,11 +201,12 @@ impl Frame {
             blocks => blocks,
         };
         for part in blocks.chunks(self.blocks_per_hash()) {
-            self.independent(part, scratch, out, &mut hashed)?;
+            self.independent(part, decoding, out, &mut hashed)?;
         }
         for last in &group.blocks[blocks.len()..] {
             let most = last.max_content(&self.header);
-            scratch.with(most, |memory| out.extend(content(last, memory)?))??;
+            let append = |memory: &mut [u8]| out.extend(decoding.content(last, memory)?);
+            decoding.scratch.with(most, append)??;
         }
         self.content.add(out.content(hashed));
         Ok(())
@@ -220,7 +226,7 @@ impl Frame {
     fn independent(
         &mut self,
         group: &[FrameBlock<'_>],
-        scratch: &Scratch,
+        decoding: Decoding<'_>,
         out: &mut dyn Output,
         hashed: &mut usize,
     ) -> Result<()> {
@@ -229,7 +235,8 @@ impl Frame {
         if let ([first, rest @ ..], None) = (group, self.slot) {
             let most = first.max_content(&header);
             let start = out.len();
-            scratch.with(most, |memory| out.extend(content(first, memory)?))??;
+            let append = |memory: &mut [u8]| out.extend(decoding.content(first, memory)?);
+            decoding.scratch.with(most, append)??;
             self.slot = Some((out.len() - start).max(1));
             group = rest;
         }
@@ -260,7 +267,7 @@ impl Frame {
         let per_share = (group.len() * SHARE_BYTES / total.max(1)).clamp(1, group.len());
         let decode_all = |share: &mut [Work<'_>]| {
             for Work { block, place, done } in share {
-                *done = decode_to_place(block, place, block.max_content(&header), scratch);
+                *done = decoding.decode_to_place(block, place, block.max_content(&header));
             }
         };
         if per_share == work.len() {
@@ -320,42 +327,53 @@ impl Frame {
     }
 }
 
-/// Decodes a block to its place, or to memory of its own if the content is longer.
-fn decode_to_place(
-    block: &FrameBlock<'_>,
-    place: &mut [MaybeUninit<u8>],
-    most: usize,
-    scratch: &Scratch,
-) -> Result<Decoded> {
-    if !block.compressed {
-        // The place of a stored block has its length, unless memory of the caller ends before.
-        if place.len() < block.data.len() {
-            return memory::copied(block.data).map(Decoded::Own);
-        }
-        place.write_copy_of_slice(block.data);
-        return Ok(Decoded::InPlace(place.len()));
-    }
-    let is_short = place.len() < most;
-    match decode_uninit(block.data, place, None) {
-        Ok(content) => Ok(Decoded::InPlace(content.len())),
-        Err(BlockError::OutputOverrun) if is_short => {
-            let copied = |memory: &mut [u8]| memory::copied(content(block, memory)?);
-            Ok(Decoded::Own(scratch.with(most, copied)??))
-        }
-        Err(source) => Err(corrupt(block, source)),
-    }
+/// What the blocks of a frame are decoded with.
+#[derive(Clone, Copy)]
+struct Decoding<'a> {
+    dictionary: Option<&'a Dictionary>,
+    scratch: &'a Scratch,
 }
 
-/// Returns the error of an independent block.
-fn corrupt(block: &FrameBlock<'_>, source: BlockError) -> Error {
-    fault(block.index, block.data, 0, source)
-}
-
-/// Returns the content of a block; a compressed one is decoded to `memory`, which is as long as its content can be.
-fn content<'a>(block: &FrameBlock<'a>, memory: &'a mut [u8]) -> Result<&'a [u8]> {
-    if !block.compressed {
-        return Ok(block.data);
+impl Decoding<'_> {
+    /// Decodes a block to its place, or to memory of its own if the content is longer.
+    fn decode_to_place(
+        self,
+        block: &FrameBlock<'_>,
+        place: &mut [MaybeUninit<u8>],
+        most: usize,
+    ) -> Result<Decoded> {
+        if !block.compressed {
+            // The place of a stored block has its length, unless memory of the caller ends before.
+            if place.len() < block.data.len() {
+                return memory::copied(block.data).map(Decoded::Own);
+            }
+            place.write_copy_of_slice(block.data);
+            return Ok(Decoded::InPlace(place.len()));
+        }
+        let is_short = place.len() < most;
+        match decode_uninit(block.data, place, self.dictionary) {
+            Ok(content) => Ok(Decoded::InPlace(content.len())),
+            Err(BlockError::OutputOverrun) if is_short => {
+                let copied = |memory: &mut [u8]| memory::copied(self.content(block, memory)?);
+                Ok(Decoded::Own(self.scratch.with(most, copied)??))
+            }
+            Err(source) => Err(self.corrupt(block, source)),
+        }
     }
-    let length = decode(block.data, memory, 0).map_err(|source| corrupt(block, source))?;
-    Ok(&memory[..length])
+
+    /// Returns the error of an independent block.
+    fn corrupt(self, block: &FrameBlock<'_>, source: BlockError) -> Error {
+        let history = self.dictionary.map_or(0, Dictionary::n_bytes);
+        fault(block.index, block.data, history as u64, source)
+    }
+
+    /// Returns the content of a block; a compressed one is decoded to `memory`, which is as long as its content can be.
+    fn content<'b>(self, block: &FrameBlock<'b>, memory: &'b mut [u8]) -> Result<&'b [u8]> {
+        if !block.compressed {
+            return Ok(block.data);
+        }
+        let decoded = decode_with(block.data, memory, 0, self.dictionary);
+        let length = decoded.map_err(|source| self.corrupt(block, source))?;
+        Ok(&memory[..length])
+    }
 }

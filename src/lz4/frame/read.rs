@@ -5,6 +5,7 @@ use super::{
     BlockSize, DetectedFormat, FrameHeader, LEGACY_BLOCK_SIZE, LEGACY_MAGIC, MAGIC,
     SKIPPABLE_MAGIC, WORD_BYTES as WORD, checksum, word,
 };
+use crate::lz4::Dictionary;
 use crate::{Error, Result};
 
 /// Longest compressed block of a legacy frame; a larger size is the magic number of the next frame.
@@ -20,6 +21,7 @@ pub struct FrameReader {
     position: u64,
     n_frames: u64,
     n_blocks: usize,
+    dictionary: Option<Dictionary>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -131,6 +133,18 @@ impl FrameReader {
         Self::default()
     }
 
+    /// Accepts frames that state this dictionary, besides those that state none.
+    #[must_use]
+    pub fn with_dictionary(mut self, dictionary: Dictionary) -> Self {
+        self.dictionary = Some(dictionary);
+        self
+    }
+
+    /// Returns the dictionary that was given.
+    pub(super) const fn dictionary(&self) -> Option<&Dictionary> {
+        self.dictionary.as_ref()
+    }
+
     /// Returns the bytes consumed so far.
     #[must_use]
     pub const fn position(&self) -> u64 {
@@ -140,8 +154,8 @@ impl FrameReader {
     /// Parses the next piece of `input`, which starts with the first byte not consumed yet.
     ///
     /// # Errors
-    /// [`Error::NotLz4`], [`Error::InvalidFrame`], [`Error::ChecksumMismatch`], [`Error::DictionaryNeeded`]; the reader
-    /// cannot be used after an error.
+    /// [`Error::NotLz4`], [`Error::InvalidFrame`], [`Error::ChecksumMismatch`], [`Error::DictionaryNeeded`],
+    /// [`Error::WrongDictionary`]; the reader cannot be used after an error.
     pub fn step<'a>(&mut self, input: &'a [u8]) -> Result<Step<'a>> {
         if let State::Skippable { left } = self.state {
             return Ok(self.skip(left, input));
@@ -270,11 +284,14 @@ impl FrameReader {
             return Ok(Peek::Needed(WORD - start.len()));
         };
         match magic {
-            MAGIC => match FrameHeader::read(&start[WORD..], self.position + WORD as u64) {
-                Ok((header, length)) => Ok(Peek::Piece(Piece::Header(header), WORD + length)),
-                Err(Ok(needed)) => Ok(Peek::Needed(needed)),
-                Err(Err(error)) => Err(error),
-            },
+            MAGIC => {
+                let at = self.position + WORD as u64;
+                match FrameHeader::read(&start[WORD..], at, self.dictionary()) {
+                    Ok((header, length)) => Ok(Peek::Piece(Piece::Header(header), WORD + length)),
+                    Err(Ok(needed)) => Ok(Peek::Needed(needed)),
+                    Err(Err(error)) => Err(error),
+                }
+            }
             LEGACY_MAGIC => Ok(Peek::Piece(Piece::Header(FrameHeader::LEGACY), WORD)),
             _ if magic & !0xf == SKIPPABLE_MAGIC => Ok(match word(start, WORD) {
                 Some(length) => Peek::Piece(Piece::Skippable { magic, length }, 2 * WORD),

@@ -4,6 +4,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 
 use super::{ContentRead, FrameMap};
+use crate::lz4::Dictionary;
 use crate::memory::{extend, reserve};
 
 /// Reads any part of the content of the frames in `reader`; decodes only the blocks that the part needs.
@@ -30,11 +31,27 @@ impl<R: Read + Seek> SeekableFrame<R> {
     ///
     /// # Errors
     /// Those of `reader`, and those of the frames as the source of the [`io::Error`].
-    pub fn open(mut reader: R) -> io::Result<Self> {
+    pub fn open(reader: R) -> io::Result<Self> {
+        Self::open_with(reader, None)
+    }
+
+    /// As [`open`](Self::open), for frames with this dictionary.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), [`Error::WrongDictionary`](crate::Error::WrongDictionary) among those of the frames.
+    pub fn open_with_dictionary(reader: R, dictionary: Dictionary) -> io::Result<Self> {
+        Self::open_with(reader, Some(dictionary))
+    }
+
+    fn open_with(mut reader: R, dictionary: Option<Dictionary>) -> io::Result<Self> {
         let n_bytes = reader.seek(SeekFrom::End(0))?;
+        let mut map = FrameMap::new(n_bytes);
+        if let Some(dictionary) = dictionary {
+            map = map.with_dictionary(dictionary);
+        }
         let mut this = Self {
             reader,
-            map: FrameMap::new(n_bytes),
+            map,
             position: 0,
             ahead: None,
             held: Vec::new(),

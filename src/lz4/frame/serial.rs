@@ -51,7 +51,8 @@ impl FrameDecoder {
                         continue;
                     };
                     let (header, sum) = (frame.header, frame.content.sum());
-                    if let Err(error) = self.window.push(&block, &header, sum) {
+                    let dictionary = header.dictionary(self.reader.dictionary());
+                    if let Err(error) = self.window.push(&block, &header, dictionary, sum) {
                         return Err(self.fault_behind(&input[consumed..]).unwrap_or(error));
                     }
                 }
@@ -101,6 +102,7 @@ mod tests {
     #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
     use super::*;
+    use crate::lz4::Dictionary;
     use crate::lz4::frame::{FrameOptions, FrameWriter};
 
     /// Returns the content of `file`, supplied `step` bytes at a time, and the error that ended it.
@@ -108,9 +110,13 @@ mod tests {
         file: &[u8],
         step: usize,
         group_bytes: usize,
+        dictionary: Option<&Dictionary>,
         mut advance: impl FnMut(&mut FrameDecoder, &[u8], &mut Vec<u8>) -> Result<usize>,
     ) -> (Vec<u8>, Result<()>) {
         let mut decoder = FrameDecoder::new(None).with_group_bytes(group_bytes);
+        if let Some(dictionary) = dictionary {
+            decoder = decoder.with_dictionary(dictionary.clone());
+        }
         let (mut out, mut at, mut end) = (Vec::new(), 0, 0);
         while end < file.len() {
             end = file.len().min(end + step);
@@ -132,12 +138,12 @@ mod tests {
         Ok(consumed)
     }
 
-    fn assert_same(file: &[u8], expected: &[u8]) {
+    fn assert_same(file: &[u8], expected: &[u8], dictionary: Option<&Dictionary>) {
         for step in [file.len(), 70_000, 1000] {
-            let (content, result) = read(file, step, 100_000, serial);
+            let (content, result) = read(file, step, 100_000, dictionary, serial);
             result.expect("is sound");
             assert!(content == expected, "content differs, {step} bytes at once");
-            let (content, result) = read(file, step, 100_000, FrameDecoder::advance);
+            let (content, result) = read(file, step, 100_000, dictionary, FrameDecoder::advance);
             result.expect("is sound");
             assert!(content == expected, "content of groups differs");
         }
@@ -164,7 +170,7 @@ mod tests {
             writer.finish(&mut file).expect("has no size");
             file.extend([0x5f, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3]);
         }
-        assert_same(&file, &expected);
+        assert_same(&file, &expected, None);
     }
 
     /// Matches reach into earlier blocks, also of earlier calls, but not into an earlier frame.
@@ -191,16 +197,52 @@ mod tests {
         frame.extend([0; 4]);
         let at = file.len();
         file.extend(&frame);
-        assert_same(&file, &expected);
+        assert_same(&file, &expected, None);
         // The first match reaches one byte before the frame.
         let offset = at + 7 + 4 + 60_000 + 4 + 1;
         file[offset..offset + 2].copy_from_slice(&60_001_u16.to_le_bytes());
-        let (_, found) = read(&file, file.len(), 100_000, serial);
-        let (_, expected) = read(&file, file.len(), 100_000, FrameDecoder::advance);
+        let (_, found) = read(&file, file.len(), 100_000, None, serial);
+        let (_, expected) = read(&file, file.len(), 100_000, None, FrameDecoder::advance);
         assert!(
             found.is_err() && found == expected,
             "{found:?}, not {expected:?}"
         );
+    }
+
+    /// A dictionary stands before each independent block, and before the first of linked ones, whose content pushes it out of reach.
+    #[test]
+    fn frames_with_a_dictionary() {
+        let bytes = noise(50_000, 0xff);
+        let dictionary = Dictionary::new(&bytes);
+        let options = FrameOptions {
+            block_size: 5000,
+            dictionary: Some(dictionary.clone()),
+            ..FrameOptions::default()
+        };
+        let mut expected = [&bytes[..], &bytes[..], &noise(30_000, 3)].concat();
+        let mut file = crate::lz4::frame::compress(&expected, &options).expect("in range");
+        assert!(file.len() < expected.len() / 4);
+        // Linked blocks with a content checksum: each a match from before the content, and the five literals that end a block.
+        let mut frame = vec![0x04, 0x22, 0x4d, 0x18, 0x44, 0x40];
+        frame.push((super::super::checksum(&frame[4..]) >> 8) as u8);
+        let mut linked = bytes.clone();
+        for offset in [50_000_u16, 49_000, 100, 65_535] {
+            frame.extend(138_u32.to_le_bytes());
+            let [low, high] = offset.to_le_bytes();
+            frame.extend([0x0f, low, high]);
+            frame.extend([255; 128]);
+            frame.extend([1, 0x50, 1, 2, 3, 4, 5]);
+            for _ in 0..4 + 15 + 255 * 128 + 1 {
+                linked.push(linked[linked.len() - usize::from(offset)]);
+            }
+            linked.extend([1, 2, 3, 4, 5]);
+        }
+        let linked = &linked[bytes.len()..];
+        frame.extend([0; 4]);
+        frame.extend(super::super::checksum(linked).to_le_bytes());
+        file.extend(frame);
+        expected.extend(linked);
+        assert_same(&file, &expected, Some(&dictionary));
     }
 
     /// A wrong block size causes two errors; both decoders report the same one.
@@ -216,8 +258,8 @@ mod tests {
             for flip in [1, 0x10, 0xff] {
                 let mut file = sound.clone();
                 file[at] ^= flip;
-                let (_, found) = read(&file, file.len(), 1 << 20, serial);
-                let (_, expected) = read(&file, file.len(), 1 << 20, FrameDecoder::advance);
+                let (_, found) = read(&file, file.len(), 1 << 20, None, serial);
+                let (_, expected) = read(&file, file.len(), 1 << 20, None, FrameDecoder::advance);
                 assert_eq!(found, expected, "byte {at} changed by {flip}");
             }
         }

@@ -6,9 +6,9 @@
 
 use super::{Checksum, FrameBlock, FrameHeader, HISTORY_BYTES};
 use crate::Result;
-use crate::lz4::BlockError;
-use crate::lz4::decode::{Positions, decode, decode_and_sum};
+use crate::lz4::decode::{Positions, decode_and_sum, decode_with};
 use crate::lz4::formats::fault;
+use crate::lz4::{BlockError, Dictionary};
 use crate::memory::zeros;
 
 /// Content that may accumulate before the history is moved to the start: small enough for the cache.
@@ -85,11 +85,13 @@ impl Window {
         self.end = self.end.min(self.start + n_bytes);
     }
 
-    /// Decodes a block of a frame after the content so far, and adds some of the content to `sum`.
+    /// Decodes a block of a frame after the content so far, and adds some of the content to `sum`. If the frame has a dictionary, it
+    /// stands before the content that matches may reach.
     pub(super) fn push(
         &mut self,
         block: &FrameBlock<'_>,
         header: &FrameHeader,
+        dictionary: Option<&Dictionary>,
         mut sum: Option<&mut Checksum>,
     ) -> Result<()> {
         let most = block.max_content(header);
@@ -111,8 +113,8 @@ impl Window {
             } else {
                 self.end
             };
-            let history = self.end - base;
-            match self.decode(block.data, base, end, sum.as_deref_mut()) {
+            let history = self.end - base + dictionary.map_or(0, Dictionary::n_bytes);
+            match self.decode(block.data, base, end, dictionary, sum.as_deref_mut()) {
                 Err(BlockError::OutputOverrun) if capacity < most => capacity = most,
                 Err(source) => {
                     return Err(fault(block.index, block.data, history as u64, source));
@@ -128,11 +130,12 @@ impl Window {
         block: &[u8],
         base: usize,
         most: usize,
+        dictionary: Option<&Dictionary>,
         sum: Option<&mut Checksum>,
     ) -> std::result::Result<(), BlockError> {
-        let Some(sum) = sum else {
+        let Some(sum) = sum.filter(|_| dictionary.is_none()) else {
             let out = &mut self.bytes[base..most];
-            self.end = base + decode(block, out, self.end - base)?;
+            self.end = base + decode_with(block, out, self.end - base, dictionary)?;
             return Ok(());
         };
         let positions = Positions {

@@ -39,7 +39,7 @@ impl FrameWriter {
     /// # Errors
     /// [`Error::InvalidArgument`] if the block size is out of range.
     pub fn new(options: &FrameOptions, out: &mut Vec<u8>) -> Result<Self> {
-        let encoder = Encoder::new(&options.parse()?);
+        let encoder = options.encoder()?;
         let start = out.len();
         options.header().write(out);
         let index = options.index.then(|| FrameIndex {
@@ -49,7 +49,7 @@ impl FrameWriter {
             content_checksum: options.content_checksum,
         });
         Ok(Self {
-            options: *options,
+            options: options.clone(),
             encoder,
             sum: Checksum::new(),
             n_bytes: 0,
@@ -87,8 +87,8 @@ impl FrameWriter {
         self.reserve(content.len(), out)?;
         #[cfg(not(target_arch = "wasm32"))]
         if let Some(share) = share_bytes(content.len(), self.options.block_size as usize) {
-            let options = self.options;
-            let new = || Ok(Encoder::new(&options.parse()?));
+            let options = self.options.clone();
+            let new = || options.encoder();
             let make = |encoder: &mut Encoder, share: &[u8], blocks: &mut Vec<u8>| {
                 push_blocks(encoder, &options, share, blocks)
             };

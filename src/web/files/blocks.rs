@@ -75,6 +75,7 @@ pub fn compress(
         block_checksums,
         content_size: Some(content.len() as u64),
         index,
+        dictionary: None,
     };
     let mut made = with_room(content.len() + AROUND_BYTES)?;
     compress_into(content, &options, &mut made)?;

@@ -43,6 +43,7 @@ impl FrameEncoder {
             block_checksums,
             content_size: content_size.map(|n_bytes| n_bytes as u64),
             index,
+            dictionary: None,
         };
         let mut made = Vec::new();
         let writer = FrameWriter::new(&options, &mut made)?;

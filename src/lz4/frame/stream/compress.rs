@@ -36,7 +36,7 @@ impl Work {
             content: zeros(task_bytes)?,
             n_bytes: 0,
             blocks: Vec::new(),
-            encoder: Encoder::new(&options.parse()?),
+            encoder: options.encoder()?,
         })
     }
 
@@ -85,7 +85,7 @@ pub(super) fn compress<R: Read + Send + 'static>(
         frame.add_content(first.content());
         put(&first.compress(options)?, &mut frame)?;
     } else {
-        let options = *options;
+        let options = options.clone();
         let source = spawn_source(move |sink| read_all(reader, first, &options, sink))?;
         let sum = loop {
             match source.next()? {
@@ -112,7 +112,6 @@ fn read_all(
     options: &FrameOptions,
     sink: &Sink<Item, Work>,
 ) -> Result<(), Stop> {
-    let options = *options;
     let mut sum = options.content_checksum.then(Checksum::new);
     let task_bytes = work.content.len();
     while work.n_bytes > 0 {
@@ -120,14 +119,17 @@ fn read_all(
             sum.add(work.content());
         }
         let is_last = work.is_last();
-        let task = move || work.compress(&options);
+        let task = {
+            let options = options.clone();
+            move || work.compress(&options)
+        };
         sink.send(Item::Blocks(Pending::start(sink.is_parallel, task)))?;
         if is_last {
             break;
         }
         work = match sink.reuse() {
             Some(work) => work,
-            None => Work::new(&options, task_bytes)?,
+            None => Work::new(options, task_bytes)?,
         };
         work.read(&mut reader)?;
     }

@@ -8,6 +8,7 @@ use super::group::Group;
 use super::parts::{Input, Part, Parts, PlacedPart, TASK_BYTES, Used, read_all};
 use super::tasks::{Source, spawn_source};
 use super::{Progress, StreamError, StreamOutput};
+use crate::lz4::Dictionary;
 use crate::lz4::frame::{FrameBlock, FrameDecoder};
 
 /// Implements [`decompress_stream`](super::decompress_stream).
@@ -15,15 +16,20 @@ pub(super) fn decompress<R: Read + Send + 'static>(
     mut reader: R,
     output: &mut StreamOutput<impl Write, impl FnMut(Progress) -> ControlFlow<()>>,
     limit: Option<u64>,
+    dictionary: Option<&Dictionary>,
 ) -> Result<(), StreamError> {
+    let dictionary = dictionary.cloned();
     let mut decoder = FrameDecoder::new(limit).with_group_bytes(TASK_BYTES);
+    if let Some(dictionary) = &dictionary {
+        decoder = decoder.with_dictionary(dictionary.clone());
+    }
     let input = Input::first(&mut reader)?;
     if input.is_last {
         // Too little for threads.
         decompress_whole(input.bytes(), &mut decoder, output)?;
         return output.flush();
     }
-    let source = spawn_source(move |sink| read_all(reader, input, sink))?;
+    let source = spawn_source(move |sink| read_all(reader, input, dictionary, sink))?;
     let mut linked = Vec::new();
     loop {
         for part in source.next()? {

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::Result;
+use crate::lz4::Dictionary;
 use crate::lz4::decode::decode_uninit;
 use crate::lz4::formats::fault;
 use crate::lz4::frame::FrameBlock;
@@ -26,6 +27,8 @@ pub(super) struct Group {
     pub blocks: Vec<Block>,
     /// Most bytes of content that the blocks can have.
     pub max_content: usize,
+    /// The dictionary of the frame.
+    pub dictionary: Option<Dictionary>,
 }
 
 impl Group {
@@ -52,8 +55,10 @@ impl Group {
                 continue;
             }
             let room = &mut content.spare_capacity_mut()[..place.max_content];
-            let decoded = decode_uninit(block.data, room, None);
-            let decoded = decoded.map_err(|source| fault(block.index, block.data, 0, source))?;
+            let decoded = decode_uninit(block.data, room, self.dictionary.as_ref());
+            let history = self.dictionary.as_ref().map_or(0, Dictionary::n_bytes) as u64;
+            let corrupt = |source| fault(block.index, block.data, history, source);
+            let decoded = decoded.map_err(corrupt)?;
             let end = decoded.len() + content.len();
             // SAFETY: `decode_uninit` initialised the bytes from the end of the content to this one, in its capacity.
             unsafe { content.set_len(end) };

@@ -13,6 +13,7 @@ use std::ops::ControlFlow;
 
 use super::FrameOptions;
 use crate::Error;
+use crate::lz4::Dictionary;
 use crate::memory::extend;
 
 /// Results shorter than this are collected before they are written.
@@ -76,8 +77,27 @@ pub fn decompress_stream<R: Read + Send + 'static>(
     progress: impl FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Progress, StreamError> {
     let mut output = StreamOutput::new(writer, progress);
-    decompress::decompress(reader, &mut output, limit)?;
+    decompress::decompress(reader, &mut output, limit, None)?;
     Ok(output.total)
+}
+
+/// Streams of frames with a dictionary, which [`FrameOptions::dictionary`] writes.
+impl Dictionary {
+    /// As [`decompress_stream`], with this dictionary.
+    ///
+    /// # Errors
+    /// As [`decompress_stream`]; [`Error::WrongDictionary`] if a frame states another id.
+    pub fn decompress_stream<R: Read + Send + 'static>(
+        &self,
+        reader: R,
+        writer: &mut impl Write,
+        limit: Option<u64>,
+        progress: impl FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Progress, StreamError> {
+        let mut output = StreamOutput::new(writer, progress);
+        decompress::decompress(reader, &mut output, limit, Some(self))?;
+        Ok(output.total)
+    }
 }
 
 /// The writer of a stream.

@@ -7,6 +7,7 @@ use super::group::{Block, Group};
 use super::read_full;
 use super::tasks::{Ended, Pending, Sink, Stop};
 use crate::Result;
+use crate::lz4::Dictionary;
 use crate::lz4::frame::{
     FrameEvent, FrameHeader, FrameReader, LEGACY_BLOCK_SIZE, Step, WORD_BYTES,
 };
@@ -88,9 +89,13 @@ impl Input {
 pub(super) fn read_all(
     mut reader: impl Read,
     mut input: Input,
+    dictionary: Option<Dictionary>,
     sink: &Sink<Parts, Used>,
 ) -> Result<(), Stop> {
     let mut frames = FrameReader::new();
+    if let Some(dictionary) = dictionary {
+        frames = frames.with_dictionary(dictionary);
+    }
     let mut header = None;
     let mut free = Free::default();
     loop {
@@ -169,7 +174,8 @@ impl Found {
                         bytes: start..start + block.data.len(),
                         max_content: block.max_content(header),
                     };
-                    self.add(block, header.linked, end);
+                    let dictionary = header.dictionary(frames.dictionary());
+                    self.add(block, header.linked, dictionary, end);
                 }
                 (FrameEvent::End { content_checksum }, _) => {
                     self.parts
@@ -181,7 +187,7 @@ impl Found {
     }
 
     /// Adds a block to the last group, or to a new one.
-    fn add(&mut self, block: Block, is_linked: bool, end: u64) {
+    fn add(&mut self, block: Block, is_linked: bool, dictionary: Option<&Dictionary>, end: u64) {
         if let Some((FoundPart::Blocks { group, .. }, group_end)) = self.parts.last_mut()
             && group.max_content + block.max_content <= TASK_BYTES
         {
@@ -189,7 +195,10 @@ impl Found {
             *group_end = end;
             return;
         }
-        let mut group = Group::default();
+        let mut group = Group {
+            dictionary: dictionary.cloned(),
+            ..Group::default()
+        };
         group.push(block);
         self.parts
             .push((FoundPart::Blocks { group, is_linked }, end));
