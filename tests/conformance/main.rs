@@ -17,6 +17,7 @@ mod corpus;
 mod corrupt;
 mod crossed;
 mod dictionary;
+mod dictionary_calls;
 mod foreign;
 mod guarded;
 mod mutated;
@@ -118,7 +119,7 @@ macro_rules! conformance {
             fn calls_with_a_dictionary_equal_the_twins() {
                 subject()
                     .iter()
-                    .for_each(crate::dictionary::calls_with_a_dictionary_equal_the_twins);
+                    .for_each(crate::dictionary_calls::calls_with_a_dictionary_equal_the_twins);
             }
 
             #[test]
