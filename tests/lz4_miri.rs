@@ -12,8 +12,8 @@ use common::pages::{GENERATORS, Random};
 use pagepress::lz4::formats::{self, Format, measure_block};
 use pagepress::lz4::frame::{FrameOptions, SeekableFrame, compress, decompress, decompress_into};
 use pagepress::lz4::{
-    Encoder, Level, PageKind, Parse, compress_pages, decompress_block, decompress_pages,
-    decompress_pages_into, decompress_pages_status,
+    Dictionary, Encoder, Level, PageKind, Parse, compress_pages, decompress_block,
+    decompress_pages, decompress_pages_into, decompress_pages_status,
 };
 
 const N_BLOCKS: usize = 400;
@@ -66,6 +66,45 @@ fn blocks_round_trip_and_equal_those_of_the_naive_encoder() {
         decompress_block(&block, &mut page).expect("is sound");
         assert!(page == input, "block {i}");
         assert_eq!(measure_block(&block), Ok(input.len() as u64));
+    }
+}
+
+/// Blocks whose matches begin in a dictionary, sound and damaged, with and without bytes before and behind them there.
+#[test]
+fn blocks_with_a_dictionary() {
+    let mut random = Random::new(3);
+    for (size, page_size) in [(300, 4096), (8, 8192), (3, 4096), (300, 1 << 17)] {
+        let bytes = GENERATORS[3].1(size, 1);
+        let dictionary = Dictionary::new(&bytes);
+        for level in LEVELS {
+            let parse = Parse::new(page_size, level).expect("in range");
+            let mut encoder = Encoder::with_dictionary(&parse, Some(dictionary.clone()));
+            for i in 0..if cfg!(miri) { 2 } else { 50 } {
+                let from = random.below(size);
+                let input = [&content(i), &bytes[from..], &content(i + 1), &bytes].concat();
+                let mut block = Vec::new();
+                encoder.compress_block(&input, &mut block).expect("fits");
+                if !cfg!(miri) {
+                    let expected = naive::compress_block_with(&input, &parse, &bytes);
+                    assert!(block == expected, "block {i} of {level:?}");
+                }
+                let mut page = vec![0xff; input.len()];
+                let decoded = dictionary.decompress_block(&block, &mut page);
+                assert_eq!(decoded, Ok(()));
+                assert!(page == input, "block {i}");
+                mutate(&mut block, &mut random);
+                let naive = naive::decompress_block_with(&block, page.len(), &bytes);
+                let decoded = dictionary.decompress_block(&block, &mut page);
+                assert_eq!(decoded.err(), naive.err());
+            }
+        }
+        let input = bytes.repeat(3);
+        let options = FrameOptions {
+            dictionary: Some(dictionary.clone()),
+            ..FrameOptions::default()
+        };
+        let frame = compress(&input, &options).expect("in range");
+        assert_eq!(dictionary.decompress_frame(&frame, None), Ok(input));
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) use measure::{fault, measure};
 use super::decode::decode;
 use super::frame::{self, FrameOptions, put_word};
 use super::parse::{MAX_BLOCK_SIZE, MIN_PAGE_SIZE};
-use super::{Encoder, Level, Parse};
+use super::{Dictionary, Encoder, Level, Parse};
 use crate::memory::reserve;
 use crate::{Error, Result};
 
@@ -85,6 +85,34 @@ pub(crate) fn compress_to_blocks(content: &[u8], format: Format, level: Level) -
         hadoop::compress(content, level, &mut out)?;
         return Ok(out);
     }
+    if format == Format::SizePrefixed {
+        put_word(&mut out, content.len() as u32);
+    }
+    append_block(content, level, None, &mut out)?;
+    Ok(out)
+}
+
+/// Blocks without a frame. [`Dictionary::decompress_block`] decodes them.
+impl Dictionary {
+    /// As [`compress`] with [`Format::Block`], with this dictionary.
+    ///
+    /// # Errors
+    /// As [`compress`].
+    pub fn compress_block(&self, content: &[u8], level: Level) -> Result<Vec<u8>> {
+        let mut block = Vec::new();
+        append_block(content, level, Some(self), &mut block)?;
+        block.shrink_to_fit();
+        Ok(block)
+    }
+}
+
+/// Appends `content` as one block to `out`.
+fn append_block(
+    content: &[u8],
+    level: Level,
+    dictionary: Option<&Dictionary>,
+    out: &mut Vec<u8>,
+) -> Result<()> {
     let most = match level {
         Level::Sequential => MOST_BLOCK_CONTENT,
         _ => MAX_BLOCK_SIZE as usize,
@@ -97,13 +125,9 @@ pub(crate) fn compress_to_blocks(content: &[u8], format: Format, level: Level) -
             expected,
         ));
     }
-    let size = content.len() as u32;
-    if format == Format::SizePrefixed {
-        put_word(&mut out, size);
-    }
-    let parse = Parse::new(size.clamp(MIN_PAGE_SIZE, MAX_BLOCK_SIZE), level)?;
-    Encoder::new(&parse).append_whole(content, &mut out)?;
-    Ok(out)
+    let size = (content.len() as u32).clamp(MIN_PAGE_SIZE, MAX_BLOCK_SIZE);
+    let mut encoder = Encoder::with_dictionary(&Parse::new(size, level)?, dictionary.cloned());
+    encoder.append_whole(content, out)
 }
 
 /// Decompresses `bytes` to at most `limit` bytes.
