@@ -48,7 +48,12 @@ impl Arguments {
                 }
                 &arguments.files
             }
-            Command::Decompress(arguments) => &arguments.files,
+            Command::Decompress(arguments) => {
+                if arguments.engine.dictionary.is_some() && arguments.format != InputFormat::Frame {
+                    return Err("--dictionary applies to LZ4 frames; omit it or --format");
+                }
+                &arguments.files
+            }
             Command::Devices | Command::Bench(_) | Command::Train(_) => return Ok(()),
             #[cfg(feature = "cuda")]
             Command::Ptx(_) => return Ok(()),

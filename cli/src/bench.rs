@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use pagepress::batch::Codec;
 use pagepress::lz4::frame::FrameOptions;
-use pagepress::lz4::{self, Dictionary, Level};
+use pagepress::lz4::{self, Level};
 use serde_json::{Value, json};
 
 use crate::end_to_end;
-use crate::engine::EngineArguments;
+use crate::engine::{self, EngineArguments};
 use crate::failure::Failure;
 use crate::level::LevelRequest;
 use crate::output::{Output, SparseMode};
@@ -37,9 +37,6 @@ pub struct BenchArguments {
     /// Effort of the encoder
     #[arg(long, value_enum, default_value_t = LevelRequest::Fast)]
     level: LevelRequest,
-    /// Compress with a dictionary, the last 65536 bytes of this file, before each page and block
-    #[arg(long, value_name = "FILE")]
-    dictionary: Option<PathBuf>,
     /// Also time the kernels on pages that stay in GPU memory
     #[arg(long)]
     resident: bool,
@@ -73,7 +70,7 @@ impl BenchArguments {
 
 /// Benchmarks every file; returns false if one failed.
 pub fn run(arguments: &BenchArguments) -> bool {
-    let mut codec = match open(arguments) {
+    let mut codec = match arguments.engine.open(u64::MAX) {
         Ok(codec) => codec,
         Err(failure) => {
             failure.report();
@@ -90,25 +87,9 @@ pub fn run(arguments: &BenchArguments) -> bool {
     all_done
 }
 
-fn open(arguments: &BenchArguments) -> Result<Codec, Failure> {
-    let opened = arguments.engine.open(u64::MAX);
-    let codec = opened.map_err(|source| Failure::Engine { source })?;
-    Ok(match &arguments.dictionary {
-        Some(path) => codec.with_dictionary(Dictionary::new(&read(path)?)),
-        None => codec,
-    })
-}
-
-fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    std::fs::read(path).map_err(|source| Failure::Open {
-        input: path.display().to_string(),
-        source,
-    })
-}
-
 fn bench_file(codec: &mut Codec, arguments: &BenchArguments, path: &Path) -> Result<(), Failure> {
     let name = path.display().to_string();
-    let bytes = read(path)?;
+    let bytes = engine::read(path)?;
     let fail = |source| Failure::Codec {
         input: name.clone(),
         source,

@@ -57,7 +57,11 @@ pub fn decompress_files(arguments: &DecompressArguments) -> bool {
         let target = (output.as_deref(), arguments.sparse_mode());
         convert(files, path, target, |mut input, output, progress| {
             if let Some(part) = arguments.range {
-                return Ok((range::copy(input, part, output)?, CPU.to_owned()));
+                let dictionary = codec.options().dictionary.clone();
+                return Ok((
+                    range::copy(input, part, dictionary, output)?,
+                    CPU.to_owned(),
+                ));
             }
             let limit = arguments.limit;
             if arguments.format != InputFormat::Frame {
@@ -79,8 +83,8 @@ fn for_each_input(
 ) -> bool {
     let mut codec = match engine.open(total_length(&files.inputs).unwrap_or(0)) {
         Ok(codec) => codec,
-        Err(error) => {
-            Failure::Engine { source: error }.report();
+        Err(failure) => {
+            failure.report();
             return false;
         }
     };

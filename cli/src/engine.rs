@@ -1,8 +1,12 @@
 //! The engine that the user requests.
 
+use std::path::{Path, PathBuf};
+
 use clap::{Args, ValueEnum};
-use pagepress::Result;
 use pagepress::batch::{BackendRequest, Codec, CodecOptions, Report};
+use pagepress::lz4::Dictionary;
+
+use crate::failure::Failure;
 
 /// Minimum input for a GPU in automatic mode. Loading the driver and opening a GPU takes 0.1 to 0.5 s, in which two cores
 /// process as much. The length of a pipe is unknown, and its throughput is below that of a few cores.
@@ -19,6 +23,9 @@ pub struct EngineArguments {
     /// Use the adapter with this index in `pagepress devices`, for --backend cuda or wgpu
     #[arg(long, value_name = "INDEX")]
     pub adapter: Option<usize>,
+    /// Put the last 65536 bytes of this file before each block, as lz4 -D does. `pagepress train` makes such files
+    #[arg(short = 'D', long, value_name = "FILE")]
+    pub dictionary: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -40,7 +47,10 @@ impl Backend {
 
 impl EngineArguments {
     /// Opens the engine for inputs of `n_bytes` in total, 0 if that is unknown.
-    pub fn open(&self, n_bytes: u64) -> Result<Codec> {
+    ///
+    /// # Errors
+    /// [`Failure::Open`] for the dictionary, [`Failure::Engine`].
+    pub fn open(&self, n_bytes: u64) -> Result<Codec, Failure> {
         let backend = match self.backend {
             Backend::Auto if n_bytes < AUTO_GPU_BYTES => BackendRequest::Cpu,
             Backend::Auto => BackendRequest::Auto,
@@ -48,13 +58,27 @@ impl EngineArguments {
             Backend::Wgpu => BackendRequest::Wgpu,
             Backend::Cuda => BackendRequest::Cuda,
         };
+        let dictionary = self.dictionary.as_deref().map(read).transpose()?;
         Codec::new(CodecOptions {
             backend,
             allow_software: self.allow_software,
             adapter_index: self.adapter,
+            dictionary: dictionary.map(|bytes| Dictionary::new(&bytes)),
             ..CodecOptions::default()
         })
+        .map_err(|source| Failure::Engine { source })
     }
+}
+
+/// Reads a whole file.
+///
+/// # Errors
+/// [`Failure::Open`].
+pub fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(path).map_err(|source| Failure::Open {
+        input: path.display().to_string(),
+        source,
+    })
 }
 
 /// Describes the engine of `report`, with the reason if the choice was automatic.

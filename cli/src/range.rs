@@ -8,6 +8,7 @@ use std::str::FromStr;
 use clap::ValueEnum;
 use pagepress::Error;
 use pagepress::batch::Progress;
+use pagepress::lz4::Dictionary;
 use pagepress::lz4::formats::{self, Format};
 use pagepress::lz4::frame::{SeekableFrame, StreamError};
 
@@ -71,9 +72,14 @@ impl From<InputFormat> for Format {
 pub fn copy(
     input: Input,
     range: ContentRange,
+    dictionary: Option<Dictionary>,
     output: &mut Output,
 ) -> Result<Progress, StreamError> {
-    let mut frame: SeekableFrame<File> = SeekableFrame::open(input.file).map_err(stream_error)?;
+    let opened = match dictionary {
+        Some(dictionary) => SeekableFrame::open_with_dictionary(input.file, dictionary),
+        None => SeekableFrame::open(input.file),
+    };
+    let mut frame: SeekableFrame<File> = opened.map_err(stream_error)?;
     let mut writer = Writer {
         output,
         failed: None,
