@@ -103,6 +103,7 @@ pub mod frame;
 mod instructions;
 mod lanes;
 mod level;
+mod look_up;
 mod match_finder;
 #[cfg(not(target_arch = "wasm32"))]
 mod ordered;
