@@ -5,8 +5,9 @@
 //! only those. The canonical rules for tags and empty entries hold here too: see [`MatchFinder::compare`] and
 //! [`MatchFinder::start_block`].
 
-use super::dictionary::{BUCKET_BITS, Dictionary, Latest};
+use super::dictionary::Dictionary;
 use super::lanes::Lanes;
+use super::look_up::{NOWHERE, look_up};
 use super::parse::{FIFTH_MULTIPLIER, HASH_MULTIPLIER, MATCH_START_MARGIN, Parse};
 use super::sorted::REACH;
 use super::{IS_SMALL, WINDOW};
@@ -21,15 +22,14 @@ const LARGE_HASH_BITS: u32 = 10;
 /// Bytes after the start of a window that its vector loads may read: 16 at the fifth byte of the last four positions.
 /// They also read the byte before the window.
 const WINDOW_READS: usize = WINDOW + 16;
-/// Stands for no position in a dictionary.
-const NOWHERE: u32 = u32::MAX;
 
 /// The candidates of some adjacent windows.
 ///
 /// The unsafe code of the parser relies on this invariant: a set bit marks a searchable position, which 12 bytes of the
 /// block follow, and its source is before it. A source comes from an entry, which holds a position of an earlier
 /// window; from an empty entry, which [`MatchFinder::start_block`] chooses so that the invariant holds; or from a run,
-/// whose source is the position before. Position 0 is never a run.
+/// whose source is the position before. Position 0 is never a run. With a dictionary, a set bit has a source before it, or a
+/// position in the dictionary, or both.
 pub(super) struct Candidates {
     /// First position.
     first: usize,
@@ -174,13 +174,6 @@ struct Window {
     /// The newer half of each pair.
     entries: [u32; WINDOW],
     pairs: [u64; WINDOW],
-}
-
-/// Buckets, then entries, and keys of a window in the index of a dictionary.
-#[repr(align(64))]
-struct Looked {
-    entries: [u32; WINDOW],
-    keys: [u32; WINDOW],
 }
 
 impl MatchFinder {
@@ -476,66 +469,13 @@ impl Table {
     }
 }
 
-/// Looks up the window at `start`, whose first byte is at `from`, in the index of a dictionary: writes the positions in it that
-/// positions may match, or [`NOWHERE`], to `found`; returns the bit mask of those that may.
-///
-/// # Safety
-/// The machine has the instructions of `L`; [`WINDOW_READS`] bytes are readable from `from` on; [`WINDOW`] values are
-/// writable at `found`.
-#[inline(always)]
-unsafe fn look_up<L: Lanes>(
-    dictionary: &Dictionary,
-    from: *const u8,
-    start: usize,
-    found: *mut u32,
-) -> u64 {
-    let mut looked = Looked {
-        entries: [0; _],
-        keys: [0; _],
-    };
-    let (entries, keys) = (looked.entries.as_mut_ptr(), looked.keys.as_mut_ptr());
-    let index = dictionary.fast().entries().as_ptr();
-    // SAFETY: reads end at byte WINDOW_READS from `from` on (see `MatchFinder::window`). The arrays have WINDOW values, and L::N
-    // divides WINDOW. The index has an entry for each value of BUCKET_BITS bits.
-    unsafe {
-        for i in (0..WINDOW).step_by(L::N) {
-            let fifth = L::words(from.add(i + 4)).and(L::splat(255));
-            let product = L::words(from.add(i))
-                .mul(L::splat(HASH_MULTIPLIER))
-                .add(fifth.mul(L::splat(FIFTH_MULTIPLIER)));
-            product.shift_right(32 - BUCKET_BITS).store(entries.add(i));
-            product
-                .mul(L::splat(1 << Latest::KEY_SHIFT))
-                .and(L::splat(Latest::KEY_MASK))
-                .or(L::splat(Latest::KEY_SET))
-                .store(keys.add(i));
-        }
-        for i in 0..rolled(WINDOW) {
-            let bucket = entries.add(i).read() as usize;
-            entries.add(i).write(index.add(bucket).read());
-        }
-        let mut bits = 0;
-        for i in (0..WINDOW).step_by(L::N) {
-            let p = L::add(L::splat((start + i) as u32), L::load(COUNT.as_ptr()));
-            let q = L::load(entries.add(i)).xor(L::load(keys.add(i)));
-            let zero = L::splat(0);
-            let offset = p.add(L::splat(dictionary.as_bytes().len() as u32)).sub(q);
-            let agrees = q.shift_right(16).equal(zero);
-            let agrees = agrees.and(offset.shift_right(16).equal(zero));
-            q.select(L::splat(NOWHERE), agrees).store(found.add(i));
-            bits |= u64::from(agrees.bits()) << i;
-        }
-        bits
-    }
-}
-
 /// Returns `n`, hidden from the optimiser where code size matters, so that it does not unroll a loop of `n` iterations.
 #[inline(always)]
-fn rolled(n: usize) -> usize {
+pub(super) fn rolled(n: usize) -> usize {
     if IS_SMALL { std::hint::black_box(n) } else { n }
 }
 
-const COUNT: [u32; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+pub(super) const COUNT: [u32; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
 /// Returns true if the first `N` bytes of the window at `from` equal the byte before it: all of its positions are runs then, if `N` is
 /// at least WINDOW + 3.

@@ -104,6 +104,7 @@ mod identical;
 mod instructions;
 mod lanes;
 mod level;
+mod look_up;
 mod match_finder;
 #[cfg(not(target_arch = "wasm32"))]
 mod ordered;

@@ -157,7 +157,6 @@ impl SortedDictionary {
         let mut slots = Slots::new(range.len());
         let mut ends = vec![0; (1 << BUCKET_BITS) + 1];
         let bytes = dictionary.bytes();
-        // SAFETY: eight bytes follow, as this function's contract says and `eight` asserts where assertions are on.
         let eight_at = |q: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[q + i]));
         for q in range.clone() {
             ends[Self::hash(eight_at(q) as u32) + 1] += 1;
