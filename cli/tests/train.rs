@@ -146,19 +146,56 @@ fn the_command_and_lz4_read_each_other_with_a_dictionary() {
     let content = records(JSON, 300, 3).concat();
     folder.write("new", &content);
     for level in ["auto", "fast", "high", "sequential"] {
-        let arguments = ["compress", "-q", "-f", "--index", "-D", "dict", "--level", level, "new"];
+        let arguments = [
+            "compress", "-q", "-f", "--index", "-D", "dict", "--level", level, "new",
+        ];
         folder.run(&arguments).succeeds();
         let frame = folder.read("new.lz4");
-        assert!(lz4_ok(&["-d", "-c", "-D", &path], &frame) == content, "{level}");
-        let arguments = ["decompress", "-q", "-f", "-D", "dict", "new.lz4", "-o", "back"];
+        assert!(
+            lz4_ok(&["-d", "-c", "-D", &path], &frame) == content,
+            "{level}"
+        );
+        let arguments = [
+            "decompress",
+            "-q",
+            "-f",
+            "-D",
+            "dict",
+            "new.lz4",
+            "-o",
+            "back",
+        ];
         folder.run(&arguments).succeeds();
         assert!(folder.read("back") == content, "{level}");
     }
-    let range = ["decompress", "-q", "-f", "-D", "dict", "--range", "1000+77", "new.lz4", "-o", "part"];
+    let range = [
+        "decompress",
+        "-q",
+        "-f",
+        "-D",
+        "dict",
+        "--range",
+        "1000+77",
+        "new.lz4",
+        "-o",
+        "part",
+    ];
     folder.run(&range).succeeds();
     assert!(folder.read("part") == content[1000..1077]);
-    folder.write("foreign.lz4", &lz4_ok(&["-9", "-B4", "-BD", "-c", "-D", &path], &content));
-    let foreign = ["decompress", "-q", "-f", "-D", "dict", "foreign.lz4", "-o", "back"];
+    folder.write(
+        "foreign.lz4",
+        &lz4_ok(&["-9", "-B4", "-BD", "-c", "-D", &path], &content),
+    );
+    let foreign = [
+        "decompress",
+        "-q",
+        "-f",
+        "-D",
+        "dict",
+        "foreign.lz4",
+        "-o",
+        "back",
+    ];
     folder.run(&foreign).succeeds();
     assert!(folder.read("back") == content);
 }
@@ -168,10 +205,18 @@ fn a_missing_or_another_dictionary_is_named() {
     let (folder, _) = folder_of_records();
     folder.run(&["compress", "-q", "-D", "0", "1"]).succeeds();
     let without = folder.run(&["decompress", "-q", "-c", "1.lz4"]).fails(1);
-    assert!(without.errors.contains("dictionary 0x"), "{}", without.errors);
-    let other = folder.run(&["decompress", "-q", "-c", "-D", "2", "1.lz4"]).fails(1);
+    assert!(
+        without.errors.contains("dictionary 0x"),
+        "{}",
+        without.errors
+    );
+    let other = folder
+        .run(&["decompress", "-q", "-c", "-D", "2", "1.lz4"])
+        .fails(1);
     assert!(other.errors.contains("dictionary 0x"), "{}", other.errors);
-    let missing = folder.run(&["decompress", "-q", "-c", "-D", "missing", "1.lz4"]).fails(1);
+    let missing = folder
+        .run(&["decompress", "-q", "-c", "-D", "missing", "1.lz4"])
+        .fails(1);
     assert!(missing.errors.contains("missing: "), "{}", missing.errors);
     let block = ["decompress", "-c", "-D", "0", "--format", "block", "1.lz4"];
     folder.run(&block).fails(2);

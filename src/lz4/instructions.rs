@@ -1,6 +1,7 @@
 //! Dispatch of match finder and parser to the best instruction set of the machine.
 
 use super::IS_SMALL;
+use super::candidates::Candidates;
 use super::cheapest::Cheapest;
 use super::dictionary::Padded;
 use super::lanes::Lanes;
@@ -12,7 +13,7 @@ use super::lanes::Portable;
 use super::lanes::Simd128;
 #[cfg(target_arch = "x86_64")]
 use super::lanes::{Avx2, Avx512};
-use super::match_finder::{Candidates, Kind, MatchFinder};
+use super::match_finder::{Kind, MatchFinder};
 use super::parse::Parse;
 use super::parser::Parser;
 

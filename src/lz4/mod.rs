@@ -92,6 +92,7 @@
 //! else it is stored if its block is not shorter than the page; else it is LZ4.
 
 mod batch;
+mod candidates;
 mod cheapest;
 mod compare;
 mod decode;

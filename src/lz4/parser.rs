@@ -1,9 +1,9 @@
 //! The greedy or lazy parse over the candidates of the match finder: chooses matches and writes sequences.
 
 use super::LAZY_BELOW;
+use super::candidates::Candidates;
 use super::compare::{eight, match_length, word};
 use super::dictionary::{Padded, common_length, n_equal};
-use super::match_finder::Candidates;
 use super::parse::LAST_LITERALS;
 use super::sequence_writer::SequenceWriter;
 
