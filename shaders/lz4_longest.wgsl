@@ -11,7 +11,7 @@
 // Preconditions: those of lz4_sort.wgsl.
 // Twin: src/lz4/sorted.rs
 //
-// import: lib/page_word
+// import: lib/lz4_bucket, lib/page_word
 
 override PAGE_SIZE: u32 = 4096;
 override BUCKET_BITS: u32 = 11;
@@ -43,7 +43,7 @@ var<workgroup> sh_nexts: array<u32, SLOTS>;
 var<workgroup> sh_begins: array<atomic<u32>, SLOTS / 32>;
 
 // Stages a slot of `order` as slot `to`.
-fn stage(first_word: u32, slot: u32, to: u32) {
+fn stage_slot(first_word: u32, slot: u32, to: u32) {
     let p = order[slot];
     let i = first_word + (p >> 2);
     let shift = (p & 3) * 8;
@@ -55,8 +55,7 @@ fn stage(first_word: u32, slot: u32, to: u32) {
 
 // Marks a slot, which follows another one of its page, if it is the first of its bucket.
 fn mark_begin(slot: u32) {
-    let differing = (sh_words[slot] * 2654435761u) ^ (sh_words[slot - 1] * 2654435761u);
-    if (differing >> (32 - BUCKET_BITS)) != 0 {
+    if bucket_of(sh_words[slot]) != bucket_of(sh_words[slot - 1]) {
         atomicOr(&sh_begins[slot / 32], 1u << (slot % 32));
     }
 }
@@ -187,9 +186,9 @@ fn lz4_longest(
             atomicStore(&sh_begins[lane], 0u);
         }
         if is_searchable {
-            stage(first_word, 4 * first_word + i, CANDIDATES + lane);
+            stage_slot(first_word, 4 * first_word + i, CANDIDATES + lane);
             if lane < CANDIDATES && i >= CANDIDATES {
-                stage(first_word, 4 * first_word + i - CANDIDATES, lane);
+                stage_slot(first_word, 4 * first_word + i - CANDIDATES, lane);
             }
         }
         workgroupBarrier();

@@ -12,7 +12,7 @@
 // Preconditions: n_bytes > 0, n_pages = ceil(n_bytes / PAGE_SIZE).
 // Twin: src/lz4/sorted.rs
 //
-// import: lib/bits
+// import: lib/bits, lib/lz4_bucket
 
 override PAGE_SIZE: u32 = 4096;
 override BUCKET_BITS: u32 = 11;
@@ -68,10 +68,6 @@ fn is_fill(lane: u32, first_word: u32, n: u32) -> bool {
 fn cell(bucket: u32) -> u32 {
     let i = (bucket % TABLE) / 2;
     return i + i / ROW;
-}
-
-fn bucket_of(word: u32) -> u32 {
-    return (word * 2654435761u) >> (32 - BUCKET_BITS);
 }
 
 // Counts the position p, whose word is `word`, if it is searchable and its bucket is in the share; returns 1 if its bucket is in
