@@ -48,8 +48,8 @@ async function checkImport() {
   const before = Object.keys(globalThis);
   const module = await import(pathToFileURL(join(root, "dist/index.js")).href);
   const streams = ["Lz4CompressionStream", "Lz4DecompressionStream"];
-  const calls = ["compress", "compressSync", "configure", "createCompressor", "decompress", "decompressSync"];
-  const functions = [...calls, "init", "openFrame", "timingOf"];
+  const calls = ["compress", "compressSync", "configure", "countIdenticalPages", "createCompressor", "decompress"];
+  const functions = [...calls, "decompressSync", "init", "openFrame", "timingOf"];
   assert.deepEqual(Object.keys(module).sort(), [...streams, "PAGE_STATUS", "PagepressError", ...functions]);
   const inline = await import(pathToFileURL(join(root, "dist/inline.js")).href);
   assert.equal(inline.createCompressor, module.createCompressor);

@@ -107,7 +107,7 @@ const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Acce
     unsafe { KernelInfo::trusted(name, wgsl, bindings, false) }
 }
 
-/// buckets of one share of `lz4_sort`, positions of one piece of `lz4_longest`, and pages of one workgroup of
+/// Buckets of one share of `lz4_sort`, positions of one piece of `lz4_longest`, and pages of one workgroup of
 /// `lz4_cheapest`, as in their sources.
 const TABLE: u32 = 2048;
 const PIECE: u64 = 128;

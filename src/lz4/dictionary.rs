@@ -3,12 +3,14 @@
 use std::sync::{Arc, OnceLock};
 
 use super::compare::{eight, word};
+#[cfg(not(web))]
 use super::frame::checksum;
 use super::parse::{FIFTH_MULTIPLIER, HASH_MULTIPLIER};
 use super::sorted::SortedDictionary;
 use crate::{Error, Result};
 
 /// Most bytes of a dictionary: the reach of a match, and one more.
+#[cfg(not(web))]
 pub(super) const MOST_BYTES: usize = 65_536;
 /// Bytes after those of the dictionary, for reads that go past its end.
 pub(super) const PADDING: usize = 128;
@@ -34,7 +36,13 @@ pub(super) const BUCKET_BITS: u32 = 15;
 /// # Ok::<(), pagepress::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Dictionary(Arc<Inner>);
+pub struct Dictionary(Arc<Inner>, Possible);
+
+/// Exists where dictionaries do. The modules of the npm package make none, so there the compiler leaves out what uses them.
+#[cfg(not(web))]
+type Possible = ();
+#[cfg(web)]
+type Possible = std::convert::Infallible;
 
 struct Inner {
     /// The bytes, and [`PADDING`] zeros.
@@ -47,6 +55,7 @@ struct Inner {
     sorted: OnceLock<SortedDictionary>,
 }
 
+#[cfg(not(web))]
 impl Dictionary {
     /// Returns a dictionary of the last 65,536 of these bytes, or of all if there are fewer. Its id is the xxHash32 (seed 0) of all of
     /// them; an id of 0 becomes 1.
@@ -63,16 +72,19 @@ impl Dictionary {
         let mut padded = Vec::with_capacity(bytes.len() + PADDING);
         padded.extend_from_slice(bytes);
         padded.resize(bytes.len() + PADDING, 0);
-        Self(Arc::new(Inner {
+        let inner = Inner {
             padded: padded.into(),
             id,
             fast: OnceLock::new(),
             five: OnceLock::new(),
             six: OnceLock::new(),
             sorted: OnceLock::new(),
-        }))
+        };
+        Self(Arc::new(inner), ())
     }
+}
 
+impl Dictionary {
     /// Returns the id that frames and batches state; 0 if they state none.
     #[must_use]
     pub fn id(&self) -> u32 {
