@@ -108,6 +108,7 @@ fn remedy(error: &Error) -> &'static str {
         | Error::InvalidFrame { .. } => "; the file is damaged: fetch it again",
         Error::DeviceLost { .. } | Error::OutOfMemory { .. } => "; try --backend cpu",
         Error::OutputLimit { .. } => "; raise --limit if you trust the file",
+        Error::DictionaryNeeded { .. } | Error::WrongDictionary { .. } => ": -D FILE",
         _ => "",
     }
 }

@@ -206,7 +206,7 @@ fn a_missing_or_another_dictionary_is_named() {
     folder.run(&["compress", "-q", "-D", "0", "1"]).succeeds();
     let without = folder.run(&["decompress", "-q", "-c", "1.lz4"]).fails(1);
     assert!(
-        without.errors.contains("dictionary 0x"),
+        without.errors.contains("dictionary 0x") && without.errors.contains("-D FILE"),
         "{}",
         without.errors
     );
