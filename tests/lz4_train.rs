@@ -45,7 +45,7 @@ fn records_that_were_not_samples_become_shorter_by_half() {
     }
 }
 
-/// Of the same bytes as a part of the samples, a trained dictionary has more of what records share.
+/// A trained dictionary compresses records better than as many bytes of the samples.
 #[test]
 fn a_trained_dictionary_beats_the_beginning_of_the_samples() {
     // Records of one kind after those of another, as files of a folder are.
@@ -124,7 +124,7 @@ fn the_size_is_exact_or_all_there_is() {
 fn unusual_samples() {
     // One sample, of which no part repeats.
     assert_eq!(train(&[random(3_000_000, 1)], 1000).as_bytes().len(), 1000);
-    // What all samples share, in random bytes.
+    // Random samples that share 300 bytes.
     let mut samples: Vec<_> = (0..200).map(|seed| random(1000, seed)).collect();
     let shared = random(300, 1000);
     for (sample, at) in samples.iter_mut().zip(0..) {

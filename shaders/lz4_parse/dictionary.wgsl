@@ -38,7 +38,7 @@ fn candidates_of(page: Page, sought: Sought, own: vec2<u32>, q: vec2<u32>) -> ve
     let words = three_words(page, p.x);
     let x = eight_bytes(words, p.x);
     let y = eight_bytes(words, p.y);
-    // Where nothing is tried, the last byte of the dictionary is read.
+    // A position without a candidate in the dictionary reads the last byte of it.
     let from_offsets = select(p + 1, offsets, tried);
     let there = vec2(
         n_equal(x, eight_bytes(dictionary_words(p.x - from_offsets.x), p.x - from_offsets.x)),

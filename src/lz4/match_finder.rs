@@ -224,7 +224,7 @@ impl MatchFinder {
         // 2^bucket_bits, as `hash` guarantees, and the table has one bucket more than that.
         unsafe {
             let sources = candidates.sources.as_mut_ptr().add(at);
-            // Where eight bytes of a run match the block, no match in a dictionary is preferred.
+            // A run of eight bytes matches the block, and no match in a dictionary is preferred to that.
             let is_one_run = if dictionary.is_some() {
                 is_one_run::<{ WINDOW + 7 }>(from)
             } else {

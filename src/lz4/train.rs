@@ -76,7 +76,7 @@ pub fn train_dictionary(samples: &[&[u8]], size: usize) -> Result<Dictionary> {
     let pool = Pool::new(pooled, Counters::of(&pieces, n_bytes)?)?;
     let dictionary = |n_pieces, segment| {
         let segments = pool.best_segments(n_pieces, segment, size)?;
-        // Where gains run out, the beginning of the samples is as good as any other part.
+        // Without gains left, the beginning of the samples is as good as any other part.
         let missing = size - segments.iter().map(|segment| segment.len()).sum::<usize>();
         let mut bytes = joined(samples, missing)?;
         for segment in segments.iter().rev() {

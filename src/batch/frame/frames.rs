@@ -318,12 +318,10 @@ impl AnyDecoder {
 
     fn make(codec: &Codec, limit: Option<u64>, group_bytes: Option<usize>) -> Self {
         let cpu = |reason: &str| {
-            let mut decoder = FrameDecoder::new(limit);
+            let dictionary = codec.options.dictionary.clone();
+            let mut decoder = FrameDecoder::new(limit).with_dictionary(dictionary);
             if let Some(bytes) = group_bytes {
                 decoder = decoder.with_group_bytes(bytes);
-            }
-            if let Some(dictionary) = &codec.options.dictionary {
-                decoder = decoder.with_dictionary(dictionary.clone());
             }
             Self::Cpu(Box::new(decoder), reason.to_owned())
         };

@@ -69,13 +69,9 @@ impl GpuFrameDecoder {
         group_bytes: usize,
         dictionary: Option<Dictionary>,
     ) -> Self {
-        let reader = FrameReader::new();
         Self {
             group_bytes,
-            reader: match &dictionary {
-                Some(dictionary) => reader.with_dictionary(dictionary.clone()),
-                None => reader,
-            },
+            reader: FrameReader::new().with_dictionary(dictionary.clone()),
             dictionary,
             frame: None,
             limit,
@@ -104,10 +100,9 @@ impl GpuFrameDecoder {
             Next::End { content_checksum } => self.end(content_checksum).map(|()| group.consumed),
             Next::Cpu(reason) => {
                 let left = self.limit.map(|limit| limit.saturating_sub(self.n_bytes));
-                let mut decoder = FrameDecoder::new(left).with_group_bytes(self.group_bytes);
-                if let Some(dictionary) = &self.dictionary {
-                    decoder = decoder.with_dictionary(dictionary.clone());
-                }
+                let decoder = FrameDecoder::new(left)
+                    .with_group_bytes(self.group_bytes)
+                    .with_dictionary(self.dictionary.clone());
                 self.cpu = Some((decoder, reason));
                 match group.consumed {
                     0 => self.advance_cpu(input, out, report),

@@ -67,7 +67,7 @@ impl FrameDecoder {
     /// Decodes frames with this dictionary: those that state its id, and those that state none, such as the frames of `lz4 -D`. A
     /// frame that states another id is [`Error::WrongDictionary`].
     #[must_use]
-    pub fn with_dictionary(mut self, dictionary: Dictionary) -> Self {
+    pub fn with_dictionary(mut self, dictionary: impl Into<Option<Dictionary>>) -> Self {
         self.reader = self.reader.with_dictionary(dictionary);
         self
     }

@@ -15,10 +15,7 @@ const MOST_RATIO: u64 = 8;
 /// Returns about the bytes of content of `frames`: as many as there are if all blocks of a frame, except the last, have as many
 /// as the first, but at most 8 times the bytes of `frames`.
 pub(crate) fn expected_content(frames: &[u8], dictionary: Option<&Dictionary>) -> u64 {
-    let mut reader = FrameReader::new();
-    if let Some(dictionary) = dictionary {
-        reader = reader.with_dictionary(dictionary.clone());
-    }
+    let mut reader = FrameReader::new().with_dictionary(dictionary.cloned());
     let mut frame: Option<(FrameHeader, Option<usize>)> = None;
     let (mut at, mut expected) = (0, 0u64);
     while let Some(rest) = frames.get(at..).filter(|rest| !rest.is_empty()) {

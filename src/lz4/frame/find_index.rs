@@ -117,10 +117,7 @@ impl FrameMap {
 
     /// Returns true if `bytes` start with a frame header that agrees with `index` in length, flags and content size.
     fn has_header(&self, bytes: &[u8], index: &FrameIndex) -> bool {
-        let mut reader = FrameReader::new();
-        if let Some(dictionary) = self.dictionary() {
-            reader = reader.with_dictionary(dictionary.clone());
-        }
+        let mut reader = FrameReader::new().with_dictionary(self.dictionary().cloned());
         match reader.step(bytes) {
             Ok(Step::Event {
                 consumed,

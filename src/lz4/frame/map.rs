@@ -154,7 +154,7 @@ impl FrameMap {
 
     /// Maps frames with this dictionary: those that state its id, and those that state none.
     #[must_use]
-    pub fn with_dictionary(mut self, dictionary: Dictionary) -> Self {
+    pub fn with_dictionary(mut self, dictionary: impl Into<Option<Dictionary>>) -> Self {
         self.reader = self.reader.with_dictionary(dictionary);
         self
     }

@@ -327,7 +327,7 @@ impl Frame {
     }
 }
 
-/// What the blocks of a frame are decoded with.
+/// The dictionary and the memory that decode the blocks of a frame.
 #[derive(Clone, Copy)]
 struct Decoding<'a> {
     dictionary: Option<&'a Dictionary>,

@@ -135,8 +135,8 @@ impl FrameReader {
 
     /// Accepts frames that state this dictionary, besides those that state none.
     #[must_use]
-    pub fn with_dictionary(mut self, dictionary: Dictionary) -> Self {
-        self.dictionary = Some(dictionary);
+    pub fn with_dictionary(mut self, dictionary: impl Into<Option<Dictionary>>) -> Self {
+        self.dictionary = dictionary.into();
         self
     }
 

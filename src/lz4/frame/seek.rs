@@ -45,10 +45,7 @@ impl<R: Read + Seek> SeekableFrame<R> {
 
     fn open_with(mut reader: R, dictionary: Option<Dictionary>) -> io::Result<Self> {
         let n_bytes = reader.seek(SeekFrom::End(0))?;
-        let mut map = FrameMap::new(n_bytes);
-        if let Some(dictionary) = dictionary {
-            map = map.with_dictionary(dictionary);
-        }
+        let map = FrameMap::new(n_bytes).with_dictionary(dictionary);
         let mut this = Self {
             reader,
             map,

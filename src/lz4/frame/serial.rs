@@ -113,10 +113,9 @@ mod tests {
         dictionary: Option<&Dictionary>,
         mut advance: impl FnMut(&mut FrameDecoder, &[u8], &mut Vec<u8>) -> Result<usize>,
     ) -> (Vec<u8>, Result<()>) {
-        let mut decoder = FrameDecoder::new(None).with_group_bytes(group_bytes);
-        if let Some(dictionary) = dictionary {
-            decoder = decoder.with_dictionary(dictionary.clone());
-        }
+        let mut decoder = FrameDecoder::new(None)
+            .with_group_bytes(group_bytes)
+            .with_dictionary(dictionary.cloned());
         let (mut out, mut at, mut end) = (Vec::new(), 0, 0);
         while end < file.len() {
             end = file.len().min(end + step);

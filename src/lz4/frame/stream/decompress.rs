@@ -19,10 +19,9 @@ pub(super) fn decompress<R: Read + Send + 'static>(
     dictionary: Option<&Dictionary>,
 ) -> Result<(), StreamError> {
     let dictionary = dictionary.cloned();
-    let mut decoder = FrameDecoder::new(limit).with_group_bytes(TASK_BYTES);
-    if let Some(dictionary) = &dictionary {
-        decoder = decoder.with_dictionary(dictionary.clone());
-    }
+    let mut decoder = FrameDecoder::new(limit)
+        .with_group_bytes(TASK_BYTES)
+        .with_dictionary(dictionary.clone());
     let input = Input::first(&mut reader)?;
     if input.is_last {
         // Too little for threads.

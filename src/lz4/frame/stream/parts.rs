@@ -92,10 +92,7 @@ pub(super) fn read_all(
     dictionary: Option<Dictionary>,
     sink: &Sink<Parts, Used>,
 ) -> Result<(), Stop> {
-    let mut frames = FrameReader::new();
-    if let Some(dictionary) = dictionary {
-        frames = frames.with_dictionary(dictionary);
-    }
+    let mut frames = FrameReader::new().with_dictionary(dictionary);
     let mut header = None;
     let mut free = Free::default();
     loop {
