@@ -21,6 +21,7 @@ fn main() -> io::Result<()> {
     println!("cargo::rustc-check-cfg=cfg(web_pages)");
     println!("cargo::rustc-check-cfg=cfg(web_tensor)");
     println!("cargo::rustc-check-cfg=cfg(lz4_only)");
+    println!("cargo::rustc-check-cfg=cfg(no_dictionary)");
     println!("cargo::rustc-check-cfg=cfg(no_snapshot)");
     println!("cargo::rustc-check-cfg=cfg(pagepress_forced_instructions)");
     if cuda {
@@ -54,6 +55,10 @@ fn main() -> io::Result<()> {
     // Modules of the package without a GPU.
     if web && !wgpu {
         println!("cargo::rustc-cfg=lz4_only");
+    }
+    // Modules of the package without dictionaries.
+    if web && !has("CARGO_FEATURE_WEB_DICTIONARY") {
+        println!("cargo::rustc-cfg=no_dictionary");
     }
     // Modules of the package that cannot meet the errors of snapshots.
     if web && !has("CARGO_FEATURE_WEB_SNAPSHOT") {

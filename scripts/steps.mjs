@@ -120,7 +120,7 @@ function browserSteps() {
     {
       group: "browser",
       name: "encoder as WebAssembly, in Node",
-      command: cargo("test", ...wasm, "--no-default-features", "--features", "web-files", "--test", "lz4_wasm"),
+      command: cargo("test", ...wasm, "--no-default-features", "--features", "web-dictionary", "--test", "lz4_wasm"),
       env: { CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER: findWasmBindgen("wasm-bindgen-test-runner") },
     },
     { group: "browser", name: "Rust API in a window", command: rustInBrowser, env: browserRunner("BROWSER") },

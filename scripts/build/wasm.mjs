@@ -27,6 +27,7 @@ const small = [
 /** The modules. Those with `isText` are also written as base64, for the entry `inline`. */
 const modules = [
   { name: "cpu", profile: "wasm", features: ["web-files"], isText: true, flags: smallCode },
+  { name: "dictionary", profile: "wasm-dictionary", features: ["web-dictionary"], isText: false, flags: smallCode },
   { name: "formats", profile: "wasm-formats", features: ["web-formats"], isText: false, flags: [] },
   { name: "seek", profile: "wasm-seek", features: ["web-seek"], isText: true, flags: smallCode },
   { name: "snapshot", profile: "wasm-snapshot", features: ["web-files", "web-snapshot"], isText: false, flags: smallCode },

@@ -3,14 +3,14 @@
 use std::sync::{Arc, OnceLock};
 
 use super::compare::{eight, word};
-#[cfg(not(web))]
+#[cfg(not(no_dictionary))]
 use super::frame::checksum;
 use super::parse::{FIFTH_MULTIPLIER, HASH_MULTIPLIER};
 use super::sorted::SortedDictionary;
 use crate::{Error, Result};
 
 /// Most bytes of a dictionary: the reach of a match, and one more.
-#[cfg(not(web))]
+#[cfg(not(no_dictionary))]
 pub(super) const MOST_BYTES: usize = 65_536;
 /// Bytes after those of the dictionary, for reads that go past its end.
 pub(super) const PADDING: usize = 128;
@@ -38,10 +38,11 @@ pub(super) const BUCKET_BITS: u32 = 15;
 #[derive(Clone)]
 pub struct Dictionary(Arc<Inner>, Possible);
 
-/// Exists where dictionaries do. The modules of the npm package make none, so there the compiler leaves out what uses them.
-#[cfg(not(web))]
+/// Exists where dictionaries do. The modules of the npm package make none, but for the one named dictionary, so there the compiler
+/// leaves out what uses them.
+#[cfg(not(no_dictionary))]
 type Possible = ();
-#[cfg(web)]
+#[cfg(no_dictionary)]
 type Possible = std::convert::Infallible;
 
 struct Inner {
@@ -55,7 +56,7 @@ struct Inner {
     sorted: OnceLock<SortedDictionary>,
 }
 
-#[cfg(not(web))]
+#[cfg(not(no_dictionary))]
 impl Dictionary {
     /// Returns a dictionary of the last 65,536 of these bytes, or of all if there are fewer. Its id is the xxHash32 (seed 0) of all of
     /// them; an id of 0 becomes 1.

@@ -118,7 +118,7 @@ mod sorted;
 #[cfg(not(target_arch = "wasm32"))]
 mod testing;
 mod trail;
-#[cfg(not(web))]
+#[cfg(not(no_dictionary))]
 mod train;
 mod wild_copy;
 
@@ -151,7 +151,7 @@ pub use parse::Parse;
 pub(crate) use parse::is_page_size;
 pub(crate) use parse::{LAST_LITERALS, MIN_MATCH, TOKEN_MAX};
 pub use parse::{MAX_BLOCK_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE};
-#[cfg(not(web))]
+#[cfg(not(no_dictionary))]
 pub use train::train_dictionary;
 
 /// True where code size matters more than a specialised copy of the code for each case.

@@ -1,7 +1,9 @@
 // The script of the workers of the pool. Bundlers that do not recognise `new Worker(new URL(..))` build this entry as a
 // separate file, which `createWorker` starts.
 import * as glue from "./wasm/cpu.js";
+import * as dictionaryGlue from "./wasm/dictionary.js";
 import { CpuModule } from "./modules/cpu-module.js";
+import { DictionaryModule, type SentDictionary } from "./modules/dictionary-module.js";
 import { toPagepressError } from "./base/errors.js";
 import { perform } from "./workers/perform.js";
 import type { Answer, Order } from "./workers/pool.js";
@@ -13,6 +15,9 @@ interface Port {
 }
 
 let cpu: CpuModule | undefined;
+/** The instance of the dictionary module, and the last dictionary that was sent. */
+let starting: Promise<CpuModule> | undefined;
+let last: DictionaryModule | undefined;
 
 async function answer(order: Order): Promise<Answer> {
   try {
@@ -22,11 +27,20 @@ async function answer(order: Order): Promise<Answer> {
       return { id: order.id, value: undefined };
     }
     if (!cpu) throw new Error("the worker was not started");
-    return { id: order.id, value: perform(cpu, order.call, order.args) };
+    const module = order.dictionary ? await withDictionary(order.dictionary) : cpu;
+    return { id: order.id, value: perform(module, order.call, order.args) };
   } catch (error) {
     const { code, message } = toPagepressError(error);
     return { id: order.id, error: { code, message } };
   }
+}
+
+/** Returns the module that works with this dictionary. Calls with one follow each other, so the last is kept. */
+async function withDictionary(sent: SentDictionary): Promise<CpuModule> {
+  starting ??= dictionaryGlue.default({ module_or_path: sent.module }).then(() => new CpuModule(dictionaryGlue));
+  const shared = await starting;
+  if (last?.sent.key !== sent.key) last = new DictionaryModule(shared, sent);
+  return last;
 }
 
 function listen(port: Port): void {

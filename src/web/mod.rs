@@ -3,6 +3,8 @@
 
 #[cfg(any(web_files, web_formats, feature = "web-snapshot"))]
 mod bytes;
+#[cfg(feature = "web-dictionary")]
+mod dictionary;
 #[cfg(feature = "web-faults")]
 mod faults;
 #[cfg(web_files)]

@@ -2,6 +2,7 @@
 
 use wasm_bindgen::prelude::*;
 
+use crate::lz4::Dictionary;
 use crate::lz4::frame::{ContentRead, FrameMap};
 
 /// A range of bytes of the file.
@@ -35,11 +36,7 @@ impl WebFrameMap {
     #[must_use]
     #[wasm_bindgen(constructor)]
     pub fn new(n_bytes: f64, is_remote: bool) -> Self {
-        let n_bytes = n_bytes as u64;
-        Self(match is_remote {
-            true => FrameMap::trusting(n_bytes),
-            false => FrameMap::new(n_bytes),
-        })
+        Self::with_dictionary(n_bytes, is_remote, None)
     }
 
     /// Returns the bytes to supply next until the content up to `end` is mapped; undefined if it is.
@@ -74,6 +71,22 @@ impl WebFrameMap {
     #[must_use]
     pub fn read(&self, start: f64, end: f64) -> WebContentRead {
         WebContentRead(self.0.read(start as u64..end as u64))
+    }
+}
+
+impl WebFrameMap {
+    /// As [`new`](Self::new). If there is a dictionary, it stands before each block.
+    pub(super) fn with_dictionary(
+        n_bytes: f64,
+        is_remote: bool,
+        dictionary: Option<&Dictionary>,
+    ) -> Self {
+        let n_bytes = n_bytes as u64;
+        let map = match is_remote {
+            true => FrameMap::trusting(n_bytes),
+            false => FrameMap::new(n_bytes),
+        };
+        Self(map.with_dictionary(dictionary.cloned()))
     }
 }
 

@@ -14,7 +14,7 @@ pub mod shuffle;
 pub use measure::measure_block;
 pub(crate) use measure::{fault, measure};
 
-use super::decode::decode;
+use super::decode::decode_with;
 use super::frame::{self, FrameOptions, put_word};
 use super::parse::{MAX_BLOCK_SIZE, MIN_PAGE_SIZE};
 use super::{Dictionary, Encoder, Level, Parse};
@@ -73,22 +73,28 @@ pub fn compress(content: &[u8], format: Format, level: Level) -> Result<Vec<u8>>
         };
         return frame::compress(content, &options);
     }
-    let mut blocks = compress_to_blocks(content, format, level)?;
+    let mut blocks = compress_to_blocks(content, format, level, None)?;
     blocks.shrink_to_fit();
     Ok(blocks)
 }
 
-/// As [`compress`] without frames: [`Format::Frame`] gives one block.
-pub(crate) fn compress_to_blocks(content: &[u8], format: Format, level: Level) -> Result<Vec<u8>> {
+/// As [`compress`] without frames: [`Format::Frame`] gives one block. If there is a dictionary, it stands before the block.
+pub(crate) fn compress_to_blocks(
+    content: &[u8],
+    format: Format,
+    level: Level,
+    dictionary: Option<&Dictionary>,
+) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     if format == Format::Hadoop {
+        refuse_dictionary(dictionary)?;
         hadoop::compress(content, level, &mut out)?;
         return Ok(out);
     }
     if format == Format::SizePrefixed {
         put_word(&mut out, content.len() as u32);
     }
-    append_block(content, level, None, &mut out)?;
+    append_block(content, level, dictionary, &mut out)?;
     Ok(out)
 }
 
@@ -140,19 +146,33 @@ pub fn decompress(bytes: &[u8], format: Format, limit: Option<u64>) -> Result<Ve
     if format == Format::Frame {
         return frame::decompress(bytes, limit);
     }
-    decompress_blocks(bytes, format, limit)
+    decompress_blocks(bytes, format, limit, None)
 }
 
-/// As [`decompress`] without frames: [`Format::Frame`] is read as one block.
+/// Fails if there is a dictionary: records of Hadoop have none.
+fn refuse_dictionary(dictionary: Option<&Dictionary>) -> Result<()> {
+    match dictionary {
+        None => Ok(()),
+        Some(dictionary) => {
+            let expected = "leave it out with records of Hadoop, which have none";
+            let id = dictionary.id().into();
+            Err(Error::invalid("dictionary", id, expected))
+        }
+    }
+}
+
+/// As [`decompress`] without frames: [`Format::Frame`] is read as one block. If there is a dictionary, it stands before the block.
 pub(crate) fn decompress_blocks(
     bytes: &[u8],
     format: Format,
     limit: Option<u64>,
+    dictionary: Option<&Dictionary>,
 ) -> Result<Vec<u8>> {
     let mut content = Content {
         bytes: Vec::new(),
         limit: limit.unwrap_or(u64::MAX),
         n_blocks: 0,
+        dictionary: dictionary.cloned(),
     };
     match format {
         Format::Frame | Format::Block => content.push(bytes)?,
@@ -164,7 +184,10 @@ pub(crate) fn decompress_blocks(
             content.push(block)?;
             content.check_size(0, stored)?;
         }
-        Format::Hadoop => hadoop::decompress(bytes, &mut content)?,
+        Format::Hadoop => {
+            refuse_dictionary(dictionary)?;
+            hadoop::decompress(bytes, &mut content)?;
+        }
     }
     Ok(content.bytes)
 }
@@ -174,6 +197,7 @@ struct Content {
     bytes: Vec<u8>,
     limit: u64,
     n_blocks: usize,
+    dictionary: Option<Dictionary>,
 }
 
 impl Content {
@@ -188,7 +212,7 @@ impl Content {
         let n_bytes = usize::try_from(n_bytes).unwrap_or(usize::MAX);
         reserve(&mut self.bytes, n_bytes)?;
         self.bytes.resize(start + n_bytes, 0);
-        let decoded = decode(block, &mut self.bytes[start..], 0);
+        let decoded = decode_with(block, &mut self.bytes[start..], 0, self.dictionary.as_ref());
         if decoded.is_err() {
             // Content beyond the limit is another error than a fault.
             self.bytes.truncate(start);
@@ -204,7 +228,8 @@ impl Content {
     fn measured(&self, block: &[u8]) -> Result<u64> {
         let page = self.n_blocks;
         let corrupt = |source| Error::CorruptPage { page, source };
-        let n_bytes = measure_block(block).map_err(corrupt)?;
+        let history = self.dictionary.as_ref().map_or(0, Dictionary::n_bytes);
+        let n_bytes = measure(block, history as u64).map_err(corrupt)?;
         let limit = self.limit;
         if n_bytes.saturating_add(self.bytes.len() as u64) > limit {
             return Err(Error::OutputLimit { limit });

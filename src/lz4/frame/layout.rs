@@ -4,6 +4,7 @@ use super::header::MAX_HEADER_BYTES;
 use super::read::{Peek, Piece};
 use super::{BlockSize, FrameHeader, FrameReader, WORD_BYTES, word};
 use crate::Result;
+use crate::lz4::Dictionary;
 
 /// Copies bytes that start at an offset.
 pub(crate) type ReadAt<'a> = &'a dyn Fn(usize, &mut [u8]) -> Result<()>;
@@ -22,7 +23,7 @@ pub(crate) struct FrameLayout {
 }
 
 impl FrameLayout {
-    /// Returns the layout of `n_bytes` bytes, and passes each block to `on_block`.
+    /// Returns the layout of `n_bytes` bytes, and passes each block to `on_block`. `dictionary` is the one of the frame, if it has one.
     ///
     /// `None` unless the bytes are one whole frame, which is not a legacy frame, with a header that `accept` accepts.
     ///
@@ -31,10 +32,11 @@ impl FrameLayout {
     pub(crate) fn read(
         n_bytes: usize,
         read: ReadAt<'_>,
+        dictionary: Option<&Dictionary>,
         accept: fn(&FrameHeader) -> bool,
         on_block: OnBlock<'_>,
     ) -> Result<Option<Self>> {
-        let mut reader = FrameReader::new();
+        let mut reader = FrameReader::new().with_dictionary(dictionary.cloned());
         let mut found = None;
         let mut at = 0;
         loop {
@@ -82,7 +84,7 @@ mod tests {
             Ok(())
         };
         let mut blocks = Vec::new();
-        let found = FrameLayout::read(bytes.len(), &read, |_| true, &mut |at, size| {
+        let found = FrameLayout::read(bytes.len(), &read, None, |_| true, &mut |at, size| {
             blocks.push((at, size));
             Ok(())
         });

@@ -33,7 +33,7 @@ impl FramePages {
         let may_hold_pages =
             |header: &FrameHeader| !header.linked && header.block_max_size == MAX_PAGE_SIZE;
         let mut table = Vec::new();
-        let layout = FrameLayout::read(n_bytes, read, may_hold_pages, &mut |at, size| {
+        let layout = FrameLayout::read(n_bytes, read, None, may_hold_pages, &mut |at, size| {
             memory::reserve(&mut table, 1)?;
             table.push(entry_of(at, size));
             Ok(())

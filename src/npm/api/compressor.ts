@@ -8,8 +8,8 @@ import { SerialQueue } from "../base/serial-queue.js";
 import type { StopSignal } from "../base/abort.js";
 import type {
   BackendInfo, BytesInput, CallOptions, Capabilities, CheckedPages, CompressOptions, CompressorOptions, CompressPagesOptions,
-  CompressResidentOptions, DecompressOptions, DecompressResidentOptions, Device, DeviceBuffer, DeviceCounters,
-  GpuMemory, InputOptions, Level, PackedPages, PackedPagesInput, ResidentContent, Timing,
+  CompressResidentOptions, DecompressOptions, DecompressPagesOptions, DecompressResidentOptions, Device, DeviceBuffer, DeviceCounters,
+  DictionaryOption, GpuMemory, InputOptions, Level, PackedPages, PackedPagesInput, ResidentContent, Timing,
 } from "../base/types.js";
 import { unshared, viewAs } from "../base/views.js";
 import { type Codec, type Outcome, withTiming } from "../codec/codec.js";
@@ -18,11 +18,16 @@ import type { Opened } from "../codec/open.js";
 import { checkedFormat, checkedLevel, frameOptions } from "../frame/options.js";
 import { checkLimit } from "../modules/content.js";
 import type { CpuModule } from "../modules/cpu-module.js";
+import { checkDictionary, moduleWith } from "../modules/dictionaries.js";
+import type { DictionaryModule } from "../modules/dictionary-module.js";
 import { load, loadedCpu } from "../modules/load.js";
 import { describe } from "./capabilities.js";
 import { DeviceWatch } from "./device-watch.js";
 import * as names from "./options.js";
 import { compressResident, decompressResident, ResidentPages, sizeOf } from "./resident.js";
+
+/** Reason for the engine of a call with a dictionary. */
+const WITH_DICTIONARY = "calls with a dictionary run on the CPU";
 
 /** Timings by the results of calls. */
 const timings = new WeakMap<object, Timing>();
@@ -105,7 +110,9 @@ export class Compressor {
       const all = frameOptions(options, this.levelOf(options), format);
       const limit = checkedLimit(options.maxOutputSize);
       const isFrame = format === "frame";
-      const outcome = await (isFrame ? codec.compress(taken, all, limit, job) : inPlace((cpu) => cpu.compressSync(taken, format, all, limit)));
+      const outcome = await (isFrame
+        ? codec.compress(taken, all, limit, job)
+        : inPlace(moduleWith(options), (cpu) => cpu.compressSync(taken, format, all, limit)));
       checkLimit(outcome.value.length, limit);
       job.report(taken.length, outcome.value.length, outcome.timing.engine);
       return outcome;
@@ -118,7 +125,9 @@ export class Compressor {
       const format = checkedFormat(options);
       const target = checkedTarget(options, taken);
       const isFrame = format === "frame";
-      const outcome = await (isFrame ? codec.decompress(taken, target, job) : inPlace((cpu) => cpu.decompressSync(taken, format, target)));
+      const outcome = await (isFrame
+        ? codec.decompress(taken, target, job)
+        : inPlace(moduleWith(options), (cpu) => cpu.decompressSync(taken, format, target)));
       job.report(taken.length, outcome.value.length, outcome.timing.engine);
       return outcome;
     });
@@ -138,14 +147,14 @@ export class Compressor {
   }
 
   /** Decompresses pages; rejects with `CORRUPT_PAGE` if one is invalid. */
-  async decompressPages(pages: PackedPagesInput, options: CallOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+  async decompressPages(pages: PackedPagesInput, options: DecompressPagesOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
     const checked = await this.#readPages(pages, true, options);
     timings.set(checked.bytes, timings.get(checked) as Timing);
     return checked.bytes;
   }
 
   /** Decompresses pages, and returns the status of each. Invalid pages are zeros. */
-  checkPages(pages: PackedPagesInput, options: CallOptions = {}): Promise<CheckedPages> {
+  checkPages(pages: PackedPagesInput, options: DecompressPagesOptions = {}): Promise<CheckedPages> {
     return this.#readPages(pages, false, options);
   }
 
@@ -200,29 +209,33 @@ export class Compressor {
     return checkedLevel(level, deterministic ? "fast" : "auto");
   }
 
-  /** Calls `look` with the codec after all earlier calls have settled, and returns the result.
+  /** Calls `look` with the codec, or with the one for `module`, after all earlier calls have settled, and returns the result.
    * @internal */
-  look<T>(look: (codec: Codec) => T | Promise<T>): Promise<T> {
+  look<T>(module: DictionaryModule | undefined, look: (codec: Codec) => T | Promise<T>): Promise<T> {
     return this.#enqueue(async () => {
       await this.#codec.revive?.();
-      return look(this.#codec);
+      return look(module ? await this.#codec.withDictionary(module) : this.#codec);
     });
   }
 
   /** Checks the options and arguments of a call now, and runs its work after all earlier calls have settled. */
-  #start<T, Options extends CallOptions>(options: Options, known: names.Names<Options>, prepare: () => Prepared<T>): Promise<T> {
+  #start<T, Options extends CallOptions & DictionaryOption>(options: Options, known: names.Names<Options>, prepare: () => Prepared<T>): Promise<T> {
     try {
       checkOptions(options, known);
       const { totalBytes, work } = prepare();
       const job = new Job(options, totalBytes);
-      return this.run(job, (codec) => work(codec, job));
+      const module = moduleWith(options);
+      return this.run(job, async (codec) => {
+        if (!module) return work(codec, job);
+        return withTiming(await work(await codec.withDictionary(module), job), { reason: WITH_DICTIONARY });
+      });
     } catch (error) {
       return Promise.reject(toPagepressError(error));
     }
   }
 
   /** Does the same for a call that reads one array. With the option `transfer` the array's buffer is transferred now. */
-  #read<T, Options extends InputOptions>(
+  #read<T, Options extends InputOptions & DictionaryOption>(
     bytes: BytesInput,
     options: Options,
     known: names.Names<Options>,
@@ -242,9 +255,9 @@ export class Compressor {
     return taken ? done.finally(() => taken && release(taken)) : done;
   }
 
-  #readPages(pages: PackedPagesInput, isStrict: boolean, options: CallOptions): Promise<CheckedPages> {
-    return this.#start(options, names.call, () => {
-      const checked = checkedPages(pages);
+  #readPages(pages: PackedPagesInput, isStrict: boolean, options: DecompressPagesOptions): Promise<CheckedPages> {
+    return this.#start(options, names.decompressPages, () => {
+      const checked = checkedPages(pages, moduleWith(options));
       const { byteLength } = checked;
       const work = async (codec: Codec, job: Job): Promise<Outcome<CheckedPages>> => {
         const outcome = await codec.decompressPages(checked, isStrict, job);
@@ -294,8 +307,11 @@ export class Compressor {
   }
 }
 
-/** Returns a checked copy of the properties of `pages`, since the caller may change the object before the call runs. */
-function checkedPages({ packed, table, pageSize, byteLength }: PackedPagesInput): PackedPagesInput {
+/** Returns a checked copy of the properties of `pages`, since the caller may change the object before the call runs. Throws if
+ * `module` does not work with their dictionary. */
+function checkedPages({ packed, table, pageSize, byteLength, dictionaryId = 0 }: PackedPagesInput, module?: DictionaryModule): PackedPagesInput {
+  checkSize("dictionaryId", dictionaryId, 0xffff_ffff);
+  checkDictionary(dictionaryId, module);
   checkSize("pageSize", pageSize, 0xffff_ffff);
   checkSize("byteLength", byteLength, MAX_BYTES);
   return {
@@ -325,7 +341,10 @@ function unlessAborted<T>(result: Promise<T>, signal: StopSignal): Promise<T> {
 
 /** Runs `work` synchronously on the CPU. Formats without a frame are not processed in steps, so the call cannot be
  * aborted. */
-async function inPlace(work: (cpu: CpuModule) => Uint8Array<ArrayBuffer>): Promise<Outcome<Uint8Array<ArrayBuffer>>> {
-  const cpu = loadedCpu() ?? (await load("cpu"));
+async function inPlace(
+  module: DictionaryModule | undefined,
+  work: (cpu: CpuModule) => Uint8Array<ArrayBuffer>,
+): Promise<Outcome<Uint8Array<ArrayBuffer>>> {
+  const cpu = module ?? loadedCpu() ?? (await load("cpu"));
   return withTiming(outcomeOf(() => work(cpu)), { reason: "blocks without a frame run on the CPU" });
 }

@@ -2,12 +2,14 @@ import { checkSize, MAX_BYTES } from "../base/arguments.js";
 import { joined } from "../base/bytes.js";
 import { PagepressError, toPagepressError } from "../base/errors.js";
 import { SerialQueue } from "../base/serial-queue.js";
-import type { ModuleSource } from "../base/types.js";
+import type { DictionaryOption, ModuleSource } from "../base/types.js";
+import { moduleWith } from "../modules/dictionaries.js";
+import type { DictionaryModule } from "../modules/dictionary-module.js";
 import { load, type SeekModule } from "../modules/load.js";
 import type * as Seek from "../wasm/seek.js";
 import { openSource, type FrameSource, type Source } from "./frame-source.js";
 
-export interface OpenFrameOptions {
+export interface OpenFrameOptions extends DictionaryOption {
   /** Aborts opening, which rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
   /** Options of the requests for a URL: headers, credentials, mode. */
@@ -25,6 +27,7 @@ export interface ReadOptions {
 export class FrameAccess {
   readonly #source: Source;
   readonly #seek: SeekModule;
+  readonly #newMap: () => Seek.FrameMap;
   #map: Seek.FrameMap | undefined;
   /** Generation of the module instance that contains `#map`. */
   #generation = 0;
@@ -33,9 +36,15 @@ export class FrameAccess {
   #hasIndex = false;
 
   /** @internal */
-  constructor(source: Source, seek: SeekModule) {
+  constructor(source: Source, seek: SeekModule | DictionaryModule) {
     this.#source = source;
-    this.#seek = seek;
+    // The module of dictionaries has all that the module for parts of files has, but a dictionary creates the map.
+    this.#seek = seek as SeekModule;
+    const { byteLength, isRemote } = source;
+    this.#newMap = () => {
+      if ("frameMap" in seek) return seek.frameMap(byteLength, isRemote);
+      return seek.make(({ FrameMap }) => new FrameMap(byteLength, isRemote));
+    };
   }
 
   /** Size of the file in bytes. */
@@ -92,9 +101,8 @@ export class FrameAccess {
 
   /** Returns the map; creates a new one if the module instance was replaced. */
   #currentMap(): Seek.FrameMap {
-    const { byteLength, isRemote } = this.#source;
     if (this.#generation !== this.#seek.generation) this.#map = undefined;
-    this.#map ??= this.#seek.make(({ FrameMap }) => new FrameMap(byteLength, isRemote));
+    this.#map ??= this.#newMap();
     this.#generation = this.#seek.generation;
     return this.#map;
   }
@@ -116,10 +124,10 @@ export class FrameAccess {
  * read. A URL is read by HTTP range requests, and the sizes of blocks that are not read are trusted; a server that does not
  * support range requests sends the whole file, once. */
 export async function openFrame(source: FrameSource, options: OpenFrameOptions = {}): Promise<FrameAccess> {
-  const { signal, fetch = {}, modules } = options;
+  const { signal, fetch = {}, modules, dictionary } = options;
   return guarded(signal, async () => {
     signal?.throwIfAborted();
-    const [seek, opened] = await Promise.all([load("seek", modules?.seek), openSource(source, fetch, signal)]);
+    const [seek, opened] = await Promise.all([moduleWith({ dictionary }) ?? load("seek", modules?.seek), openSource(source, fetch, signal)]);
     const frame = new FrameAccess(opened, seek);
     // Finds an index, or checks that the file begins with a frame.
     await frame.map(1, signal);

@@ -36,7 +36,7 @@ export class ResidentPages {
   async read(): Promise<PackedPages> {
     const { parts, pageSize, byteLength, ratio } = this;
     const { packed, table } = await this.#module.call((gpu) => gpu.readParts(this.#device, parts, pageSize));
-    return { packed, table, pageSize, byteLength, ratio };
+    return { packed, table, pageSize, byteLength, ratio, dictionaryId: 0 };
   }
 
   /** Calls `destroy`, for `using`. */

@@ -1,14 +1,14 @@
 // Options of streams, and their names.
-import type { BytesInput, CallOptions, CompressorOptions, FrameOptions } from "../base/types.js";
+import type { BytesInput, CallOptions, CompressorOptions, DictionaryOption, FrameOptions } from "../base/types.js";
 import type { Compressor } from "./compressor.js";
-import { call, compressor, frame, type Names } from "./options.js";
+import { call, compressor, dictionary, frame, type Names } from "./options.js";
 
 /** Bytes that can be written to a stream. The stream does not change them, and does not detach their buffer without
  * `transfer`; do not change them until their write has settled. */
 export type StreamInput = BytesInput;
 
 /** Options of both streams, in addition to those of the engine to open. */
-export interface Lz4StreamOptions extends CompressorOptions, CallOptions {
+export interface Lz4StreamOptions extends CompressorOptions, CallOptions, DictionaryOption {
   /** A compressor to use instead of a new one. It stays usable, and is not disposed of. */
   compressor?: Compressor;
   /** Detaches and frees the buffer of each chunk when its write is done, so that a long stream leaves less work to the
@@ -34,7 +34,7 @@ export interface Lz4DecompressionStreamOptions extends Lz4StreamOptions {
 }
 
 const stream: Names<Lz4StreamOptions> = {
-  ...compressor, ...call, compressor: true, transfer: true, writableStrategy: true, readableStrategy: true,
+  ...compressor, ...call, ...dictionary, compressor: true, transfer: true, writableStrategy: true, readableStrategy: true,
 };
 export const compressionNames: Names<Lz4CompressionStreamOptions> = { ...stream, ...frame, contentSize: true };
 export const decompressionNames: Names<Lz4DecompressionStreamOptions> = { ...stream, maxOutputSize: true, inputSize: true };

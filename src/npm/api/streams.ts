@@ -7,6 +7,8 @@ import { Clock } from "../codec/cpu.js";
 import { open } from "../codec/open.js";
 import { frameOptions } from "../frame/options.js";
 import { PartBuffer } from "../frame/part-buffer.js";
+import { moduleWith } from "../modules/dictionaries.js";
+import type { DictionaryModule } from "../modules/dictionary-module.js";
 import { load } from "../modules/load.js";
 import { Compressor } from "./compressor.js";
 import {
@@ -106,7 +108,8 @@ export class Lz4CompressionStream extends Lz4Stream {
     checkOptions(options, compressionNames);
     const { contentSize } = options;
     if (contentSize !== undefined) checkSize("contentSize", contentSize);
-    super(options, contentSize ?? null, (input, compressor, job) => compress(input, compressor, job, options));
+    const module = moduleWith(options);
+    super(options, contentSize ?? null, (input, compressor, job) => compress(input, compressor, job, options, module));
   }
 }
 
@@ -117,7 +120,8 @@ export class Lz4DecompressionStream extends Lz4Stream {
     const { inputSize, maxOutputSize = Number.MAX_SAFE_INTEGER } = options;
     if (inputSize !== undefined) checkSize("inputSize", inputSize);
     checkSize("maxOutputSize", maxOutputSize);
-    super(options, inputSize ?? null, (input, compressor, job) => decompress(input, compressor, job, maxOutputSize));
+    const module = moduleWith(options);
+    super(options, inputSize ?? null, (input, compressor, job) => decompress(input, compressor, job, maxOutputSize, module));
   }
 }
 
@@ -139,9 +143,15 @@ async function* run(
   }
 }
 
-async function* compress(input: Input, compressor: Compressor, job: Job, options: Lz4CompressionStreamOptions): AsyncGenerator<Bytes> {
+async function* compress(
+  input: Input,
+  compressor: Compressor,
+  job: Job,
+  options: Lz4CompressionStreamOptions,
+  module: DictionaryModule | undefined,
+): AsyncGenerator<Bytes> {
   const all = frameOptions(options, compressor.levelOf(options));
-  const frame = await compressor.look((codec) => codec.beginCompression(all, options.contentSize ?? -1));
+  const frame = await compressor.look(module, (codec) => codec.beginCompression(all, options.contentSize ?? -1));
   const content = new PartBuffer(frame.partBytes);
   const push = (isLast: boolean): Promise<Bytes> =>
     compressor.run(job, async () => {
@@ -169,8 +179,14 @@ function* unlessEmpty(bytes: Bytes): Generator<Bytes> {
 
 /** Decompresses on the CPU in the calling thread: the parts of a stream are too small for a transfer to a GPU or a worker to
  * pay off. */
-async function* decompress(input: Input, compressor: Compressor, job: Job, maxOutputSize: number): AsyncGenerator<Bytes> {
-  const frames = (await load("cpu")).decoder(maxOutputSize, STEP_BYTES);
+async function* decompress(
+  input: Input,
+  compressor: Compressor,
+  job: Job,
+  maxOutputSize: number,
+  module: DictionaryModule | undefined,
+): AsyncGenerator<Bytes> {
+  const frames = (module ?? (await load("cpu"))).decoder(maxOutputSize, STEP_BYTES);
   let bytesOut = 0;
   const advance = (): Promise<Bytes> =>
     compressor.run(job, async () => {

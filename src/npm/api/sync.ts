@@ -1,9 +1,10 @@
 import { checkedBytes, checkedLimit, checkedTarget, checkOptions } from "../base/arguments.js";
 import { PagepressError, toPagepressError } from "../base/errors.js";
-import type { BytesInput, CompressSyncOptions, DecompressSyncOptions } from "../base/types.js";
+import type { BytesInput, CompressSyncOptions, DecompressSyncOptions, DictionaryOption } from "../base/types.js";
 import { unshared } from "../base/views.js";
 import { checkedFormat, checkedLevel, frameOptions } from "../frame/options.js";
 import type { CpuModule } from "../modules/cpu-module.js";
+import { moduleWith } from "../modules/dictionaries.js";
 import { load, loadedCpu } from "../modules/load.js";
 import * as names from "./options.js";
 
@@ -21,7 +22,7 @@ export async function init(): Promise<void> {
  *
  * Throws `NOT_READY` before `init()` or `createCompressor()` has loaded a module. */
 export function compressSync(bytes: BytesInput, options: CompressSyncOptions = {}): Uint8Array<ArrayBuffer> {
-  return call((cpu) => {
+  return call(options, (cpu) => {
     checkOptions(options, names.compressSync);
     const format = checkedFormat(options);
     const all = frameOptions(options, checkedLevel(options.level), format);
@@ -37,7 +38,7 @@ export function decompressSync<B extends ArrayBufferLike = ArrayBuffer>(
   bytes: BytesInput,
   options: DecompressSyncOptions<B> = {},
 ): Uint8Array<B> {
-  return call((cpu) => {
+  return call(options, (cpu) => {
     checkOptions(options, names.decompressSync);
     const format = checkedFormat(options);
     const taken = unshared(checkedBytes("bytes", bytes));
@@ -45,12 +46,11 @@ export function decompressSync<B extends ArrayBufferLike = ArrayBuffer>(
   });
 }
 
-function call<T>(work: (cpu: CpuModule) => T): T {
-  const cpu = loadedCpu();
-  if (!cpu) {
-    throw new PagepressError("NOT_READY", "no module is loaded; await init() or createCompressor() before");
-  }
+/** Calls `work` with the module of the dictionary in `options`, or with the CPU module. */
+function call<T>(options: DictionaryOption, work: (cpu: CpuModule) => T): T {
   try {
+    const cpu = moduleWith(options ?? {}) ?? loadedCpu();
+    if (!cpu) throw new PagepressError("NOT_READY", "no module is loaded; await init() or createCompressor() before");
     return work(cpu);
   } catch (error) {
     throw toPagepressError(error);

@@ -124,8 +124,8 @@ export interface Modules {
 /** Options of `configure`. */
 export interface Configuration extends Pick<CompressorOptions, "createWorker" | "workers"> {
   /** Sources of the WebAssembly modules, including `pagepress/seek.wasm` for `openFrame`, `pagepress/tensor.wasm`,
-   * `pagepress/snapshot.wasm`, and `pagepress/formats.wasm` for adapters. */
-  modules?: Modules & { formats?: ModuleSource; seek?: ModuleSource; snapshot?: ModuleSource; tensor?: ModuleSource };
+   * `pagepress/snapshot.wasm`, `pagepress/dictionary.wasm`, and `pagepress/formats.wasm` for adapters. */
+  modules?: Modules & { dictionary?: ModuleSource; formats?: ModuleSource; seek?: ModuleSource; snapshot?: ModuleSource; tensor?: ModuleSource };
 }
 
 /** GPU memory in bytes: of buffers in use, and of pooled buffers that are kept for later calls. */
@@ -153,6 +153,23 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
   /** Called with the progress of the call. If it throws an error, the work stops and the call rejects with that error. */
   onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+/** Bytes that stand before each block, so that its matches may reach into them: small contents that resemble the dictionary
+ * become shorter. Created by `createDictionary` of `pagepress/dictionary`. */
+export interface Dictionary {
+  /** Id that frames and batches of pages state; 0 if they state none. */
+  readonly id: number;
+  /** Number of bytes, at most 65536. */
+  readonly byteLength: number;
+}
+
+/** Options of calls that can use a dictionary. */
+export interface DictionaryOption {
+  /** The dictionary of the content. Calls with one run on the CPU. Content decompresses only with the dictionary with which it was compressed: without it
+   * or with another, frames and pages that state its id are the error `DICTIONARY_NEEDED` or `WRONG_DICTIONARY`. Records of
+   * the format `"hadoop"` have none. Default: none. */
+  dictionary?: Dictionary | undefined;
 }
 
 /** Options of calls that read one array. */
@@ -200,16 +217,20 @@ export interface IntoOptions<B extends ArrayBufferLike = ArrayBuffer> {
   into?: Uint8Array<B>;
 }
 
-export interface CompressOptions extends FrameOptions, FormatOptions, InputOptions, OutputOptions {}
+export interface CompressOptions extends FrameOptions, FormatOptions, InputOptions, OutputOptions, DictionaryOption {}
 
 export interface DecompressOptions<B extends ArrayBufferLike = ArrayBuffer>
-  extends FormatOptions, InputOptions, OutputOptions, IntoOptions<B> {}
+  extends FormatOptions, InputOptions, OutputOptions, IntoOptions<B>, DictionaryOption {}
 
-export interface CompressSyncOptions extends FrameOptions, FormatOptions, OutputOptions {}
+export interface CompressSyncOptions extends FrameOptions, FormatOptions, OutputOptions, DictionaryOption {}
 
-export interface DecompressSyncOptions<B extends ArrayBufferLike = ArrayBuffer> extends FormatOptions, OutputOptions, IntoOptions<B> {}
+export interface DecompressSyncOptions<B extends ArrayBufferLike = ArrayBuffer>
+  extends FormatOptions, OutputOptions, IntoOptions<B>, DictionaryOption {}
 
-export interface CompressPagesOptions extends InputOptions {
+/** Options of `decompressPages` and `checkPages`. */
+export interface DecompressPagesOptions extends CallOptions, DictionaryOption {}
+
+export interface CompressPagesOptions extends InputOptions, DictionaryOption {
   /** Bytes of a page: 4096 (default), 8192, 16384, 32768 or 65536. */
   pageSize?: number;
   level?: Level;
@@ -264,12 +285,16 @@ export interface PackedPages {
   readonly byteLength: number;
   /** Compression ratio: bytes of pages divided by bytes of blocks and table. */
   readonly ratio: number;
+  /** Id of the dictionary of the pages; 0 if they have none, or one with the id 0. */
+  readonly dictionaryId: number;
 }
 
 /** Input of `decompressPages`. Arrays may be views into a larger buffer. */
-export type PackedPagesInput = Omit<Readonly<PackedPages>, "packed" | "table" | "ratio"> & {
+export type PackedPagesInput = Omit<Readonly<PackedPages>, "packed" | "table" | "ratio" | "dictionaryId"> & {
   readonly packed: Uint8Array;
   readonly table: Uint32Array;
+  /** Default 0. */
+  readonly dictionaryId?: number;
 };
 
 /** Names of the codes in `CheckedPages.status`; 0 is a valid page. */

@@ -6,6 +6,7 @@ import type { BackendInfo, Calibration, CheckedPages, Device, FrameOptions, GpuM
 import { isForGpu } from "../format/frame-header.js";
 import { PAGE_SIZES } from "../format/packed-pages.js";
 import { declaredSize } from "../modules/content.js";
+import type { DictionaryModule } from "../modules/dictionary-module.js";
 import { calibrate } from "./calibrate.js";
 import { type Codec, type Compression, type Outcome, type ResidentCodec, withPush, withTiming } from "./codec.js";
 
@@ -72,6 +73,10 @@ export class AutoCodec implements Codec {
 
   resident(): ResidentCodec | null {
     return this.#gpu?.resident?.() ?? null;
+  }
+
+  async withDictionary(module: DictionaryModule): Promise<Codec> {
+    return (await this.#openedCpu()).withDictionary(module);
   }
 
   close(): void {

@@ -4,6 +4,7 @@ import type { Job } from "../base/job.js";
 import type {
   BackendInfo, Calibration, CheckedPages, Device, FrameOptions, GpuMemory, Level, PackedPages, PackedPagesInput, Timing,
 } from "../base/types.js";
+import type { DictionaryModule } from "../modules/dictionary-module.js";
 import type { GpuModule } from "../modules/load.js";
 import type * as Gpu from "../wasm/gpu.js";
 
@@ -49,6 +50,8 @@ export interface Codec {
   revive?(): Promise<void>;
   /** Times both engines if there are two. */
   calibrate?(): Promise<Calibration | null>;
+  /** Returns a codec that works with a dictionary: a CPU. */
+  withDictionary(module: DictionaryModule): Codec | Promise<Codec>;
   compress(bytes: Uint8Array, options: Required<FrameOptions>, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>>;
   decompress(bytes: Uint8Array, target: OutputTarget, job: Job): Promise<Outcome<Bytes>>;
   /** Begins a frame. `contentSize` is -1 if it is unknown. */

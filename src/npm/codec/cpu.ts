@@ -5,6 +5,7 @@ import type { BackendInfo, CheckedPages, FrameOptions, PackedPages, PackedPagesI
 import { joinPages, type Share } from "../format/packed-pages.js";
 import { DecodedContent } from "../modules/content.js";
 import { type CpuModule, isShortInput, pushTo } from "../modules/cpu-module.js";
+import type { DictionaryModule } from "../modules/dictionary-module.js";
 import { OutputBuffer } from "../modules/output-buffer.js";
 import type * as Cpu from "../wasm/cpu.js";
 import type { Codec, Compression, Outcome } from "./codec.js";
@@ -55,6 +56,10 @@ export class CpuCodec implements Codec {
     return CHOICE;
   }
 
+  withDictionary(module: DictionaryModule): Codec {
+    return new CpuCodec(module);
+  }
+
   async compress(bytes: Uint8Array, options: Required<FrameOptions>, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>> {
     if (isShortInput(bytes)) return outcomeOf(() => this.#cpu.compressSync(bytes, "frame", options, maxOutputSize));
     const { length } = bytes;
@@ -95,7 +100,7 @@ export class CpuCodec implements Codec {
       checkUnchanged(bytes, length);
       job.report(bytesIn, shares.reduce((sum, { packed }) => sum + packed.length, 0), "cpu");
     });
-    return clock.outcome(clock.time(() => joinPages(shares, pageSize, length)));
+    return clock.outcome(clock.time(() => joinPages(shares, pageSize, length, this.#cpu.dictionaryId)));
   }
 
   *#compressPages(bytes: Uint8Array, pageSize: number, level: Level, shares: Share[]): Generator<number> {

@@ -6,6 +6,7 @@ import type {
 } from "../base/types.js";
 import { PAGE_SIZES, ratioOf } from "../format/packed-pages.js";
 import type { CpuModule } from "../modules/cpu-module.js";
+import type { DictionaryModule } from "../modules/dictionary-module.js";
 import { levelNumber } from "../modules/enums.js";
 import { lost } from "../modules/instance.js";
 import type { GpuModule } from "../modules/load.js";
@@ -77,6 +78,10 @@ export class GpuCodec implements Codec, ResidentCodec {
     return this;
   }
 
+  withDictionary(module: DictionaryModule): Codec {
+    return this.#cpuCodec.withDictionary(module);
+  }
+
   close(): void {
     this.#gpu?.free();
     this.#opened = undefined;
@@ -108,7 +113,7 @@ export class GpuCodec implements Codec, ResidentCodec {
       gpu.compressPages(bytes, pageSize, levelNumber(level, "fast"), onProgress),
     );
     const ratio = ratioOf(byteLength, packed.length + table.byteLength);
-    return { value: { packed, table, pageSize, byteLength, ratio }, timing: gpuTiming(timing) };
+    return { value: { packed, table, pageSize, byteLength, ratio, dictionaryId: 0 }, timing: gpuTiming(timing) };
   }
 
   async decompressPages(pages: PackedPagesInput, isStrict: boolean, job: Job): Promise<Outcome<CheckedPages>> {

@@ -1,7 +1,6 @@
 import { findObstacles, unavailable } from "../base/adapters.js";
 import { checkOneOf, checkSize, fail } from "../base/arguments.js";
 import type { BackendInfo, CompressorOptions, Device } from "../base/types.js";
-import type { CpuModule } from "../modules/cpu-module.js";
 import { LEVELS } from "../modules/enums.js";
 import { compile, load } from "../modules/load.js";
 import { perform } from "../workers/perform.js";
@@ -64,18 +63,24 @@ async function openGpu({ modules }: CompressorOptions, open: OpenGpu): Promise<C
 }
 
 /** Opens the CPU codec. Its workers start when there is work for them. */
-async function openCpu({ modules, workers = defaults.workers, createWorker = defaults.createWorker }: CompressorOptions): Promise<Codec> {
-  const cpu = await load("cpu", modules?.cpu);
+async function openCpu(options: CompressorOptions): Promise<Codec> {
+  const cpu = await load("cpu", options.modules?.cpu);
   const inPlace = new CpuCodec(cpu);
+  const pool = await openPool(options);
+  return pool ? new PooledCodec(inPlace, pool, cpu) : inPlace;
+}
+
+/** Returns a pool of `workers`, by default one per core, which start when there is work; undefined for 0. */
+export async function openPool({ workers = defaults.workers, createWorker = defaults.createWorker }: typeof defaults): Promise<Pool | undefined> {
+  checkSize("workers", workers ?? 0, 1024);
   const size = workers ?? (await hardwareConcurrency());
-  if (size === 0) return inPlace;
-  return new PooledCodec(inPlace, new Pool(size, workersOf(createWorker, cpu)), cpu);
+  return size === 0 ? undefined : new Pool(size, workersOf(createWorker));
 }
 
 /** Returns the workers that `createWorker` starts. All compressors and streams with the same function share them. */
-function workersOf(createWorker: CompressorOptions["createWorker"], cpu: CpuModule): Workers {
+function workersOf(createWorker: CompressorOptions["createWorker"]): Workers {
   const key = createWorker ?? startWorker;
-  const workers = shared.get(key) ?? new Workers(async () => key(), () => compile("cpu"), (...order) => perform(cpu, ...order));
+  const workers = shared.get(key) ?? new Workers(async () => key(), () => compile("cpu"), perform);
   shared.set(key, workers);
   return workers;
 }

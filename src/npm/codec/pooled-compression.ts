@@ -159,7 +159,7 @@ export class PooledCompression {
     const buffer = this.#transferred.pop() ?? new ArrayBuffer(capacity);
     const sent = new Uint8Array(buffer, 0, length);
     sent.set(content);
-    return this.#pool.run("compressBlocks", [sent, this.#options], [buffer], this.#end);
+    return this.#pool.run(this.#cpu, "compressBlocks", [sent, this.#options], [buffer], this.#end);
   }
 
   /** Returns the blocks of a part. A part that no worker compressed is compressed here. */

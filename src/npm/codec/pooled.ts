@@ -7,9 +7,10 @@ import { END_MARK_BYTES } from "../format/frame-header.js";
 import { entryOf, joinPages, type Share } from "../format/packed-pages.js";
 import { DecodedContent } from "../modules/content.js";
 import type { CpuModule, FrameLayout } from "../modules/cpu-module.js";
+import type { DictionaryModule } from "../modules/dictionary-module.js";
 import type { Pool } from "../workers/pool.js";
 import { type Codec, type Compression, type Outcome, withPush } from "./codec.js";
-import { cpuTiming } from "./cpu.js";
+import { CpuCodec, cpuTiming } from "./cpu.js";
 import { PooledCompression, streamFlow } from "./pooled-compression.js";
 import { Sharing } from "./sharing.js";
 
@@ -22,7 +23,8 @@ const PART_BYTES = { least: 128 * 1024, most: 1024 * 1024 };
 /** Thrown for input that workers cannot process. The in-place codec then processes it, and reports its errors. */
 class NotShared extends Error {}
 
-type WorkerCall = Parameters<Pool["run"]>;
+/** A call of the pool without its module. */
+type Order = Parameters<Pool["run"]> extends [CpuModule, ...infer Rest] ? Rest : never;
 
 /** A call that may be shared. */
 interface Call {
@@ -38,6 +40,7 @@ export class PooledCodec implements Codec {
   readonly #pool: Pool;
   readonly #cpu: CpuModule;
   readonly #sharing: Sharing;
+  readonly #withDictionaries = new WeakMap<DictionaryModule, Codec>();
 
   constructor(inPlace: Codec, pool: Pool, cpu: CpuModule) {
     this.#inPlace = inPlace;
@@ -48,6 +51,12 @@ export class PooledCodec implements Codec {
 
   backend(): BackendInfo | undefined {
     return this.#inPlace.backend();
+  }
+
+  withDictionary(module: DictionaryModule): Codec {
+    const codec = this.#withDictionaries.get(module) ?? new PooledCodec(new CpuCodec(module), this.#pool, module);
+    this.#withDictionaries.set(module, codec);
+    return codec;
   }
 
   close(): void {
@@ -89,7 +98,7 @@ export class PooledCodec implements Codec {
     const content = new DecodedContent(target, bytes);
     const sum = this.#cpu.contentSum();
     try {
-      const order = (i: number): WorkerCall => {
+      const order = (i: number): Order => {
         checkUnchanged(bytes, length);
         const [from, to] = ranges[i] as [number, number];
         const part = join([header, bytes.subarray(from, to), new Uint8Array(END_MARK_BYTES)]);
@@ -114,7 +123,7 @@ export class PooledCodec implements Codec {
     const step = this.#partBytes(length, pageSize);
     const shared = async (): Promise<PackedPages> => {
       let made = 0;
-      const order = (i: number): WorkerCall => {
+      const order = (i: number): Order => {
         checkUnchanged(bytes, length);
         const pages = bytes.slice(i * step, (i + 1) * step);
         return ["compressPages", [pages, pageSize, level], [pages.buffer]];
@@ -123,7 +132,7 @@ export class PooledCodec implements Codec {
         made += packed.length;
         job.report(Math.min((i + 1) * step, length - 1), made, "cpu");
       });
-      return joinPages(shares, pageSize, length);
+      return joinPages(shares, pageSize, length, this.#cpu.dictionaryId);
     };
     const call = { kind: `compress pages ${level}`, nBytes: pageSize > 0 ? length : 0 };
     return this.#share(call, job, shared, () => this.#inPlace.compressPages(bytes, pageSize, level, job));
@@ -148,7 +157,7 @@ export class PooledCodec implements Codec {
     const bytes = new Uint8Array(byteLength);
     const status = new Uint8Array(nPages);
     let at = 0;
-    const order = (i: number): WorkerCall => {
+    const order = (i: number): Order => {
       checkUnchanged(packed, length);
       const entries = table.slice(2 * i * step, 2 * (i + 1) * step);
       const blocks = takeBlocks(packed, entries, step * pageSize);
@@ -212,7 +221,7 @@ export class PooledCodec implements Codec {
   async #each<T>(
     job: Job,
     n: number,
-    order: (i: number) => WorkerCall,
+    order: (i: number) => Order,
     take: (value: T, i: number) => void,
   ): Promise<T[]> {
     const values: T[] = [];
@@ -222,7 +231,7 @@ export class PooledCodec implements Codec {
       while (values.length < n) {
         job.check();
         while (next < n && running.length < 2 * this.#pool.size) {
-          const answer = this.#pool.run<T>(...order(next));
+          const answer = this.#pool.run<T>(this.#cpu, ...order(next));
           // Prevents an unhandled rejection: the call may fail before it is awaited.
           answer.catch(() => undefined);
           running.push(answer);

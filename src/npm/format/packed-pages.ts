@@ -22,7 +22,7 @@ export function ratioOf(byteLength: number, storedBytes: number): number {
 }
 
 /** Concatenates shares of pages to one batch. */
-export function joinPages(shares: readonly Share[], pageSize: number, byteLength: number): PackedPages {
+export function joinPages(shares: readonly Share[], pageSize: number, byteLength: number, dictionaryId: number): PackedPages {
   const packed = join(shares.map((share) => share.packed));
   const table = new Uint32Array(shares.reduce((sum, share) => sum + share.table.length, 0));
   let [entry, base] = [0, 0];
@@ -32,5 +32,5 @@ export function joinPages(shares: readonly Share[], pageSize: number, byteLength
     for (; entry < end; entry += 2) table[entry] = (table[entry] as number) + base;
     base += share.packed.length / 4;
   }
-  return { packed, table, pageSize, byteLength, ratio: ratioOf(byteLength, packed.length + table.byteLength) };
+  return { packed, table, pageSize, byteLength, ratio: ratioOf(byteLength, packed.length + table.byteLength), dictionaryId };
 }

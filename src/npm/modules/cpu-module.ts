@@ -5,6 +5,7 @@ import type { Format, FrameOptions, Level } from "../base/types.js";
 import type { Share } from "../format/packed-pages.js";
 import type * as Cpu from "../wasm/cpu.js";
 import { checkLimit, declaredSize, DecodedContent } from "./content.js";
+import type { SentDictionary } from "./dictionary-module.js";
 import { FORMATS, levelNumber } from "./enums.js";
 import { type Glue, Instance } from "./instance.js";
 import { OutputBuffer } from "./output-buffer.js";
@@ -39,13 +40,33 @@ export interface FrameLayout {
   readonly starts: Uint32Array;
 }
 
+/** The functions of the module that a dictionary has as methods. */
+export type Calls = Pick<typeof Cpu, "compress" | "decompress" | "compressPages" | "frameLayout">;
+
+/** Returns the options of a frame in the order of the module's arguments. */
+export function frameArguments(options: Required<FrameOptions>): [blockSize: number, level: number, boolean, boolean, index: boolean] {
+  const { blockSize, contentChecksum, blockChecksums, index } = options;
+  return [blockSize, levelNumber(options.level, "sequential"), contentChecksum, blockChecksums, index];
+}
+
 /** The module that compresses and decompresses on the CPU. */
 export class CpuModule extends Instance<typeof Cpu & Glue> {
+  /** What a worker needs to do the same, beside the CPU module. */
+  readonly sent: SentDictionary | undefined;
+
+  /** Id of the dictionary of all calls; 0 without one. */
+  get dictionaryId(): number {
+    return 0;
+  }
+
+  /** Returns the functions for whole contents. */
+  protected calls(cpu: typeof Cpu): Calls {
+    return cpu;
+  }
+
   /** Begins a frame. `contentSize` is stored in its header. */
   encoder(options: Required<FrameOptions>, contentSize?: number): Cpu.FrameEncoder {
-    const { blockSize, contentChecksum, blockChecksums, index } = options;
-    const level = levelNumber(options.level, "sequential");
-    return this.make((cpu) => new cpu.FrameEncoder(blockSize, level, contentChecksum, blockChecksums, index, contentSize));
+    return this.make((cpu) => new cpu.FrameEncoder(...frameArguments(options), contentSize));
   }
 
   /** Begins the checksum of content that is added by `addContent`, with the encoder of a frame that is not written. */
@@ -65,9 +86,8 @@ export class CpuModule extends Instance<typeof Cpu & Glue> {
 
   compressSync(bytes: Uint8Array, format: Format, options: Required<FrameOptions>, maxOutputSize: number): Bytes {
     if (format !== "frame" || isShortInput(bytes)) {
-      const { blockSize, contentChecksum, blockChecksums, index } = options;
-      const [number, level] = [FORMATS.indexOf(format), levelNumber(options.level, "sequential")];
-      const made = this.#take(bytes, (cpu) => cpu.compress(bytes, number, level, blockSize, contentChecksum, blockChecksums, index));
+      const [blockSize, level, ...flags] = frameArguments(options);
+      const made = this.#take(bytes, (calls) => calls.compress(bytes, FORMATS.indexOf(format), level, blockSize, ...flags));
       checkLimit(made.length, maxOutputSize);
       return made;
     }
@@ -113,18 +133,18 @@ export class CpuModule extends Instance<typeof Cpu & Glue> {
   }
 
   #decompress(bytes: Uint8Array, format: Format, limit: number, into?: Bytes): Bytes | undefined {
-    return this.#take(bytes, (cpu) => {
-      const made = cpu.decompress(bytes, FORMATS.indexOf(format), limit, into);
+    return this.#take(bytes, (calls) => {
+      const made = calls.decompress(bytes, FORMATS.indexOf(format), limit, into);
       if (made instanceof Error) throw made;
       return made;
     });
   }
 
   /** Calls `work`, which passes `bytes` to the module. */
-  #take<T>(bytes: Uint8Array, work: (cpu: typeof Cpu) => T): T {
+  #take<T>(bytes: Uint8Array, work: (calls: Calls) => T): T {
     return this.run((cpu) => {
       if (!isShortInput(bytes)) cpu.makeRoom(bytes.length);
-      return work(cpu);
+      return work(this.calls(cpu));
     });
   }
 
@@ -166,7 +186,7 @@ export class CpuModule extends Instance<typeof Cpu & Glue> {
 
   /** Returns the layout of `bytes`; undefined unless they are one whole frame of independent blocks. */
   frameLayout(bytes: Uint8Array): FrameLayout | undefined {
-    const words = new Uint32Array(this.run((cpu) => cpu.frameLayout(bytes)).buffer);
+    const words = new Uint32Array(this.run((cpu) => this.calls(cpu).frameLayout(bytes)).buffer);
     if (words.length === 0) return undefined;
     const [blockSize = 0, flags = 0, contentSize, contentChecksum] = words;
     return {
@@ -180,7 +200,7 @@ export class CpuModule extends Instance<typeof Cpu & Glue> {
 
   /** Compresses pages, and returns their blocks and their table. */
   compressPages(bytes: Uint8Array, pageSize: number, level: Level): Share {
-    const made = this.run((cpu) => cpu.compressPages(bytes, pageSize, levelNumber(level, "sequential")));
+    const made = this.run((cpu) => this.calls(cpu).compressPages(bytes, pageSize, levelNumber(level, "sequential")));
     const at = made.length - 8 * Math.ceil(bytes.length / pageSize);
     return { packed: made.subarray(0, at), table: new Uint32Array(made.buffer, at) };
   }

@@ -4,6 +4,7 @@ import type { CompiledModule, ModuleSource } from "../base/types.js";
 import * as cpuGlue from "../wasm/cpu.js";
 import * as gpuGlue from "../wasm/gpu.js";
 import * as seekGlue from "../wasm/seek.js";
+import type * as Dictionary from "../wasm/dictionary.js";
 import type * as Snapshot from "../wasm/snapshot.js";
 import type * as Tensor from "../wasm/tensor.js";
 import { compileSource } from "./compile-source.js";
@@ -29,7 +30,13 @@ interface Loaded {
 }
 
 /** The modules that only entries of their own use: their generated JavaScript is a parameter, and so is their file. */
-type Separate = "formats" | "snapshot" | "tensor";
+type Separate = "dictionary" | "formats" | "snapshot" | "tensor";
+
+/** The module of dictionaries, and its compiled form, for workers. */
+interface DictionaryLoaded {
+  readonly module: CpuModule;
+  readonly compiled: CompiledModule;
+}
 
 type Name = keyof Loaded | Separate;
 
@@ -102,6 +109,15 @@ export function loadSnapshot(glue: SnapshotModule["glue"], file: File, source?: 
     cpu ??= module;
     if (!loaded.has("cpu")) loaded.set("cpu", Promise.resolve(module));
     return module as unknown as SnapshotModule;
+  });
+}
+
+/** Returns the module of dictionaries in the same way, with its compiled form. Unlike the CPU module it needs a dictionary in each call. */
+export function loadDictionary(glue: typeof Dictionary & Glue, file: File, source?: ModuleSource): Promise<DictionaryLoaded> {
+  const kept = loaded as Map<Name, Promise<DictionaryLoaded>>;
+  return once(kept, "dictionary", async () => {
+    const compiling = compileFrom("dictionary", file, source);
+    return { module: new CpuModule(await start(glue, compiling)), compiled: await compiling };
   });
 }
 

@@ -1,10 +1,11 @@
 import type { BlockOptions, CpuModule } from "../modules/cpu-module.js";
-import type { Perform } from "./pool.js";
+import type { DictionaryModule } from "../modules/dictionary-module.js";
+import type { WorkerCall } from "./pool.js";
 
 type Args<T extends (...args: never[]) => unknown> = Parameters<T>;
 
 /** Runs a call of the pool, in a worker or in the calling thread. */
-export function perform(cpu: CpuModule, call: Parameters<Perform>[0], args: unknown[]): unknown {
+export function perform(cpu: CpuModule, call: WorkerCall, args: unknown[]): unknown {
   switch (call) {
     case "compressBlocks": {
       const [content, options] = args as [Uint8Array<ArrayBuffer>, BlockOptions];
@@ -16,6 +17,9 @@ export function perform(cpu: CpuModule, call: Parameters<Perform>[0], args: unkn
       return cpu.compressPages(...(args as Args<CpuModule["compressPages"]>));
     case "decompressPages":
       return decompressPages(cpu, ...(args as Args<CpuModule["pageDecoder"]>));
+    case "train":
+      // Only calls with a dictionary's module train.
+      return (cpu as DictionaryModule).train(...(args as Args<DictionaryModule["train"]>));
   }
 }
 

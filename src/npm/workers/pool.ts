@@ -2,18 +2,20 @@ import { PagepressError, type PagepressErrorCode, toPagepressError } from "../ba
 import { cancelled } from "../base/job.js";
 import type { StopSignal } from "../base/abort.js";
 import { nextTask } from "../base/task.js";
+import type { CpuModule } from "../modules/cpu-module.js";
+import type { SentDictionary } from "../modules/dictionary-module.js";
 
 /** Names of the calls that workers run. `compressBlocks` returns the blocks in the buffer of the content: browsers free
  * transferred buffers only at a garbage collection, and those of a long stream would accumulate. */
-type WorkerCall = "compressBlocks" | "decompressSync" | "compressPages" | "decompressPages";
+export type WorkerCall = "compressBlocks" | "decompressSync" | "compressPages" | "decompressPages" | "train";
 
-/** Runs a call in the calling thread. */
-export type Perform = (call: WorkerCall, args: unknown[]) => unknown;
+/** Runs a call with a module in the calling thread. */
+type Perform = (cpu: CpuModule, call: WorkerCall, args: unknown[]) => unknown;
 
 /** A message to a worker. */
 export type Order =
   | { id: number; call: "start"; module: WebAssembly.Module }
-  | { id: number; call: WorkerCall; args: unknown[] };
+  | { id: number; call: WorkerCall; args: unknown[]; dictionary: SentDictionary | undefined };
 
 /** The answer to an order: a value or an error. */
 export interface Answer {
@@ -38,8 +40,9 @@ interface Job {
   order: Order;
   transfer: Transferable[];
   signal?: StopSignal | undefined;
-  /** The pool of the job; undefined for the order that starts a worker. */
+  /** The pool of the job, and the module for a call in the calling thread; undefined for the order that starts a worker. */
   pool?: Pool;
+  cpu?: CpuModule;
   resolve(value: unknown): void;
   reject(error: Error): void;
 }
@@ -92,10 +95,10 @@ export class Workers {
   }
 
   /** Queues a job of `pool` for a worker. */
-  run(pool: Pool, job: Omit<Job, "order" | "pool">, call: WorkerCall, args: unknown[]): void {
+  run(pool: Pool, job: Omit<Job, "order" | "pool"> & { cpu: CpuModule }, call: WorkerCall, args: unknown[]): void {
     clearTimeout(this.#idle);
     this.#pools.add(pool);
-    this.#waiting.push({ ...job, pool, order: { id: this.#nextId++, call, args } });
+    this.#waiting.push({ ...job, pool, order: { id: this.#nextId++, call, args, dictionary: job.cpu.sent } });
     this.#dispatch();
     void this.#runInPlace();
   }
@@ -109,10 +112,10 @@ export class Workers {
       await nextTask();
       const job = this.#members.length > 0 ? undefined : this.#waiting.shift();
       if (!job) break;
-      const { order, signal, resolve, reject } = job;
+      const { order, cpu, signal, resolve, reject } = job;
       try {
         if (signal?.aborted) throw cancelled();
-        if (order.call !== "start") resolve(this.#perform(order.call, order.args));
+        if (cpu && order.call !== "start") resolve(this.#perform(cpu, order.call, order.args));
       } catch (error) {
         reject(toPagepressError(error));
       }
@@ -260,11 +263,11 @@ export class Pool {
     return this.#workers.hasStarted(this.size);
   }
 
-  /** Runs `call` on a worker, and returns its result. A call whose `signal` is aborted in the queue does not run, and
+  /** Runs `call` on a worker, with its copy of the module `cpu`, and returns its result. A call whose `signal` is aborted in the queue does not run, and
    * rejects with `CANCELLED`. */
-  run<T>(call: WorkerCall, args: unknown[], transfer: Transferable[], signal?: StopSignal): Promise<T> {
+  run<T>(cpu: CpuModule, call: WorkerCall, args: unknown[], transfer: Transferable[], signal?: StopSignal): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const job = { transfer, signal, resolve: (value: unknown) => resolve(value as T), reject };
+      const job = { cpu, transfer, signal, resolve: (value: unknown) => resolve(value as T), reject };
       this.#workers.run(this, job, call, args);
     });
   }

@@ -4,8 +4,8 @@ use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
 use super::frames::WebFrameDecoder;
-use crate::lz4::formats;
 use crate::lz4::frame::{FrameOptions, compress_into};
+use crate::lz4::{Dictionary, formats};
 use crate::memory::with_room;
 use crate::web::level::Level;
 use crate::{Error, Result};
@@ -64,10 +64,6 @@ pub fn compress(
     block_checksums: bool,
     index: bool,
 ) -> std::result::Result<Vec<u8>, JsValue> {
-    if format != Format::Frame {
-        let blocks = formats::compress_to_blocks(content, format.into(), level.into())?;
-        return Ok(blocks);
-    }
     let options = FrameOptions {
         block_size,
         level: level.into(),
@@ -77,8 +73,21 @@ pub fn compress(
         index,
         dictionary: None,
     };
+    Ok(compress_at_once(content, format, &options)?)
+}
+
+/// As [`compress`].
+pub(in crate::web) fn compress_at_once(
+    content: &[u8],
+    format: Format,
+    options: &FrameOptions,
+) -> Result<Vec<u8>> {
+    if format != Format::Frame {
+        let dictionary = options.dictionary.as_ref();
+        return formats::compress_to_blocks(content, format.into(), options.level, dictionary);
+    }
     let mut made = with_room(content.len() + AROUND_BYTES)?;
-    compress_into(content, &options, &mut made)?;
+    compress_into(content, options, &mut made)?;
     Ok(made)
 }
 
@@ -96,23 +105,35 @@ pub fn decompress(
     max_output_size: f64,
     into: Option<Uint8Array>,
 ) -> JsValue {
-    match decompress_at_once(bytes, format, max_output_size as u64, into) {
+    decompress_at_once(bytes, format, max_output_size as u64, into, None)
+}
+
+/// As [`decompress`]. If there is a dictionary, it stands before each block.
+pub(in crate::web) fn decompress_at_once(
+    bytes: &[u8],
+    format: Format,
+    limit: u64,
+    into: Option<Uint8Array>,
+    dictionary: Option<&Dictionary>,
+) -> JsValue {
+    match content_of(bytes, format, limit, into, dictionary) {
         Ok(content) => content.into(),
         Err(error) => error.into(),
     }
 }
 
-fn decompress_at_once(
+fn content_of(
     bytes: &[u8],
     format: Format,
     limit: u64,
     into: Option<Uint8Array>,
+    dictionary: Option<&Dictionary>,
 ) -> Result<Option<Uint8Array>> {
     if format != Format::Frame {
-        let content = formats::decompress_blocks(bytes, format.into(), Some(limit))?;
+        let content = formats::decompress_blocks(bytes, format.into(), Some(limit), dictionary)?;
         return given(&content, into).map(Some);
     }
-    let mut frames = WebFrameDecoder::new(limit as f64, usize::MAX);
+    let mut frames = WebFrameDecoder::with_dictionary(limit as f64, usize::MAX, dictionary);
     match frames.decompress_at_once(bytes) {
         Ok(Some(content)) => given(content, into).map(Some),
         Ok(None) => Ok(None),

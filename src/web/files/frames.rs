@@ -6,6 +6,7 @@ use std::mem::ManuallyDrop;
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
+use crate::lz4::Dictionary;
 use crate::lz4::frame::{FrameDecoder, FrameOptions, FrameWriter};
 use crate::memory::reserve;
 use crate::web::bytes::append;
@@ -45,9 +46,7 @@ impl FrameEncoder {
             index,
             dictionary: None,
         };
-        let mut made = Vec::new();
-        let writer = FrameWriter::new(&options, &mut made)?;
-        Ok(Self { writer, made })
+        Ok(Self::with_options(&options)?)
     }
 
     /// Compresses `content`, whose length must be a multiple of the block size unless `isLast`, which ends the frame.
@@ -102,6 +101,15 @@ impl FrameEncoder {
     }
 }
 
+impl FrameEncoder {
+    /// Starts a frame with these options.
+    pub(in crate::web) fn with_options(options: &FrameOptions) -> Result<Self> {
+        let mut made = Vec::new();
+        let writer = FrameWriter::new(options, &mut made)?;
+        Ok(Self { writer, made })
+    }
+}
+
 /// Maximum size of memory that a decoder passes on to the next: first-touch page faults of fresh memory cost about as
 /// much as decoding.
 const MOST_SPARE_BYTES: usize = 2 << 20;
@@ -129,14 +137,7 @@ impl WebFrameDecoder {
     #[must_use]
     #[wasm_bindgen(constructor)]
     pub fn new(max_output_size: f64, group_bytes: usize) -> Self {
-        let spare = SPARE.try_with(Cell::take).unwrap_or_default();
-        let [held, room] = ManuallyDrop::into_inner(spare);
-        let decoder = FrameDecoder::in_memory(room, Some(max_output_size as u64));
-        Self {
-            decoder: decoder.with_group_bytes(group_bytes),
-            held,
-            at: 0,
-        }
+        Self::with_dictionary(max_output_size, group_bytes, None)
     }
 
     /// Adds input.
@@ -195,6 +196,24 @@ impl WebFrameDecoder {
 }
 
 impl WebFrameDecoder {
+    /// As [`new`](Self::new). If there is a dictionary, it stands before each block.
+    pub(in crate::web) fn with_dictionary(
+        max_output_size: f64,
+        group_bytes: usize,
+        dictionary: Option<&Dictionary>,
+    ) -> Self {
+        let spare = SPARE.try_with(Cell::take).unwrap_or_default();
+        let [held, room] = ManuallyDrop::into_inner(spare);
+        let decoder = FrameDecoder::in_memory(room, Some(max_output_size as u64))
+            .with_group_bytes(group_bytes)
+            .with_dictionary(dictionary.cloned());
+        Self {
+            decoder,
+            held,
+            at: 0,
+        }
+    }
+
     /// Decodes frames that are complete in `bytes`; `None` if the content is too long for one step.
     pub(super) fn decompress_at_once(&mut self, bytes: &[u8]) -> Result<Option<&[u8]>> {
         let (consumed, _) = self.decoder.advance_serial(bytes)?;

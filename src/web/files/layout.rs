@@ -3,6 +3,8 @@
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
+use crate::Result;
+use crate::lz4::Dictionary;
 use crate::lz4::frame::{FrameLayout, put_word};
 use crate::memory::reserve;
 
@@ -16,7 +18,15 @@ use crate::memory::reserve;
 /// # Errors
 /// `OUT_OF_MEMORY`.
 #[wasm_bindgen(js_name = frameLayout)]
-pub fn frame_layout(bytes: &Uint8Array) -> Result<Vec<u8>, JsValue> {
+pub fn frame_layout(bytes: &Uint8Array) -> std::result::Result<Vec<u8>, JsValue> {
+    Ok(layout_words(bytes, None)?)
+}
+
+/// As [`frame_layout`], for a frame of independent blocks with this dictionary before each, or without one.
+pub(in crate::web) fn layout_words(
+    bytes: &Uint8Array,
+    dictionary: Option<&Dictionary>,
+) -> Result<Vec<u8>> {
     let read = |at: usize, to: &mut [u8]| {
         let end = at + to.len();
         bytes.subarray(at as u32, end as u32).copy_to(to);
@@ -24,11 +34,17 @@ pub fn frame_layout(bytes: &Uint8Array) -> Result<Vec<u8>, JsValue> {
     };
     let n_bytes = bytes.length() as usize;
     let mut words = vec![0; 16];
-    let found = FrameLayout::read(n_bytes, &read, |header| !header.linked, &mut |at, _| {
-        reserve(&mut words, 8)?;
-        put_word(&mut words, at as u32);
-        Ok(())
-    })?;
+    let found = FrameLayout::read(
+        n_bytes,
+        &read,
+        dictionary,
+        |header| !header.linked,
+        &mut |at, _| {
+            reserve(&mut words, 8)?;
+            put_word(&mut words, at as u32);
+            Ok(())
+        },
+    )?;
     let Some(FrameLayout {
         header,
         end,

@@ -4,3 +4,11 @@ mod blocks;
 mod frames;
 mod layout;
 mod pages;
+
+#[cfg(feature = "web-dictionary")]
+pub(super) use {
+    blocks::{Format, compress_at_once, decompress_at_once},
+    frames::{FrameEncoder, WebFrameDecoder},
+    layout::layout_words,
+    pages::{PageDecoder, compress_to_pages},
+};

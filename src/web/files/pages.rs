@@ -3,8 +3,8 @@
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
-use crate::lz4::{self, Encoder, Parse};
-use crate::memory::{extend, with_room};
+use crate::lz4::{self, Dictionary, Encoder, Parse};
+use crate::memory::{as_uninit, extend, with_room};
 use crate::web::bytes::copied;
 use crate::web::level::Level;
 use crate::web::table::{entries, read_entry};
@@ -20,12 +20,19 @@ pub fn compress_pages(
     page_size: u32,
     level: Level,
 ) -> std::result::Result<Vec<u8>, JsValue> {
-    Ok(compress(bytes, page_size, level.into())?)
+    Ok(compress_to_pages(bytes, page_size, level, None)?)
 }
 
-fn compress(bytes: &[u8], page_size: u32, level: lz4::Level) -> Result<Vec<u8>> {
+/// As [`compress_pages`]. If there is a dictionary, it stands before each page.
+pub(in crate::web) fn compress_to_pages(
+    bytes: &[u8],
+    page_size: u32,
+    level: Level,
+    dictionary: Option<&Dictionary>,
+) -> Result<Vec<u8>> {
     lz4::check_page_size(page_size)?;
-    let mut encoder = Encoder::new(&Parse::new(page_size, level)?);
+    let parse = Parse::new(page_size, level.into())?;
+    let mut encoder = Encoder::with_dictionary(&parse, dictionary.cloned());
     let mut packed = with_room(bytes.len())?;
     let mut table = with_room(bytes.len().div_ceil(page_size as usize))?;
     for page in bytes.chunks(page_size as usize) {
@@ -46,6 +53,7 @@ pub struct PageDecoder {
     page_size: usize,
     n_bytes: usize,
     n_done: usize,
+    dictionary: Option<Dictionary>,
 }
 
 #[wasm_bindgen]
@@ -61,14 +69,9 @@ impl PageDecoder {
         page_size: u32,
         n_bytes: f64,
     ) -> std::result::Result<PageDecoder, JsValue> {
-        let n_pages = entries(&table)?.len();
-        Ok(Self {
-            n_bytes: lz4::checked_bytes(n_bytes as u64, page_size, n_pages)?,
-            packed: copied(packed)?,
-            table,
-            page_size: page_size as usize,
-            n_done: 0,
-        })
+        Ok(Self::with_dictionary(
+            packed, table, page_size, n_bytes, None,
+        )?)
     }
 
     /// Decompresses the next `nPages` pages, or the remaining ones if there are fewer. Returns their bytes, followed by
@@ -86,6 +89,25 @@ impl PageDecoder {
 }
 
 impl PageDecoder {
+    /// As [`new`](Self::new). If there is a dictionary, it stands before each page.
+    pub(in crate::web) fn with_dictionary(
+        packed: &Uint8Array,
+        table: Vec<u32>,
+        page_size: u32,
+        n_bytes: f64,
+        dictionary: Option<Dictionary>,
+    ) -> Result<Self> {
+        let n_pages = entries(&table)?.len();
+        Ok(Self {
+            n_bytes: lz4::checked_bytes(n_bytes as u64, page_size, n_pages)?,
+            packed: copied(packed)?,
+            table,
+            page_size: page_size as usize,
+            n_done: 0,
+            dictionary,
+        })
+    }
+
     fn decode(&mut self, n_pages: usize, is_strict: bool) -> Result<Vec<u8>> {
         let left = self.n_bytes - self.n_done * self.page_size;
         let n_bytes = left.min(n_pages.saturating_mul(self.page_size));
@@ -94,7 +116,10 @@ impl PageDecoder {
         let entries = entries(&self.table)?.iter().skip(self.n_done);
         let pages = bytes.chunks_mut(self.page_size).zip(status);
         for ((page, status), &entry) in pages.zip(entries) {
-            match read_entry(entry, &self.packed).decompress(&self.packed, page) {
+            let entry = read_entry(entry, &self.packed);
+            // SAFETY: `decompress_uninit` writes only initialised bytes.
+            let page = unsafe { as_uninit(page) };
+            match entry.decompress_uninit(&self.packed, page, self.dictionary.as_ref()) {
                 Err(source) if is_strict => {
                     let page = self.n_done;
                     return Err(Error::CorruptPage { page, source });
