@@ -57,7 +57,7 @@ fn main() -> io::Result<()> {
         println!("cargo::rustc-cfg=lz4_only");
     }
     // Modules of the package without dictionaries.
-    if web && !has("CARGO_FEATURE_WEB_DICTIONARY") {
+    if web && !has("CARGO_FEATURE_WEB_DICTIONARY") && !has("CARGO_FEATURE_WEB_GPU") {
         println!("cargo::rustc-cfg=no_dictionary");
     }
     // Modules of the package that cannot meet the errors of snapshots.

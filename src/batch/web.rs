@@ -11,7 +11,7 @@ use super::pipeline::source::Source;
 use super::timing::Timings;
 use crate::gpu::{Backend, Buffer, GpuDevice};
 use crate::js_bytes::JsBytes;
-use crate::lz4::{BlockError, Level};
+use crate::lz4::BlockError;
 use crate::{Error, Result};
 
 /// The codec of the package's GPU module. It has no CPU fallback.
@@ -50,13 +50,12 @@ impl JsCodec {
     pub(crate) async fn compress(
         &mut self,
         bytes: &JsBytes,
-        page_size: u32,
-        level: Level,
+        form: Form<'_>,
         on_progress: OnProgress,
     ) -> Result<(JsBlocks, Timings)> {
         let mut blocks = JsBlocks::default();
         let sink = Sink::Js(&mut blocks);
-        let compressed = self.compress_to(sink, bytes, page_size, level, on_progress);
+        let compressed = self.compress_to(sink, bytes, form, on_progress);
         let timings = compressed.await?;
         Ok((blocks, timings))
     }
@@ -66,35 +65,27 @@ impl JsCodec {
         &mut self,
         blocks: &mut FrameBlocks,
         bytes: &JsBytes,
-        page_size: u32,
-        level: Level,
+        form: Form<'_>,
         on_progress: OnProgress,
     ) -> Result<Timings> {
         let sink = Sink::JsFrame(blocks);
-        self.compress_to(sink, bytes, page_size, level, on_progress)
-            .await
+        self.compress_to(sink, bytes, form, on_progress).await
     }
 
     async fn compress_to(
         &mut self,
         sink: Sink<'_>,
         bytes: &JsBytes,
-        page_size: u32,
-        level: Level,
+        form: Form<'_>,
         on_progress: OnProgress,
     ) -> Result<Timings> {
-        if let Some(reason) = level.cpu_only(false) {
+        if let Some(reason) = form.level.cpu_only(form.dictionary.is_some()) {
             return Err(Error::BackendUnavailable {
                 backend: "webgpu",
                 reason: reason.into(),
             });
         }
-        let pipeline = self.pipeline(page_size, on_progress);
-        let form = Form {
-            page_size,
-            level,
-            dictionary: None,
-        };
+        let pipeline = self.pipeline(form.page_size, on_progress);
         let compressed = pipeline.compress_safely(Source::Js(bytes), form, sink);
         compressed.await
     }

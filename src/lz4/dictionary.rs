@@ -38,8 +38,7 @@ pub(super) const BUCKET_BITS: u32 = 15;
 #[derive(Clone)]
 pub struct Dictionary(Arc<Inner>, Possible);
 
-/// Exists where dictionaries do. The modules of the npm package make none, but for the one named dictionary, so there the compiler
-/// leaves out what uses them.
+/// Exists where dictionaries do. Most modules of the npm package make none, so there the compiler leaves out what uses them.
 #[cfg(not(no_dictionary))]
 type Possible = ();
 #[cfg(no_dictionary)]

@@ -7,7 +7,7 @@ use super::plan::Packed;
 use super::source::Source;
 use crate::gpu::HostBuffer;
 use crate::js_bytes::JsBytes;
-use crate::lz4::PageEntry;
+use crate::lz4::{Dictionary, PageEntry};
 use crate::{Error, Result, memory};
 
 /// The caller's progress callback, which also cancels calls.
@@ -86,6 +86,7 @@ pub(crate) struct JsPacked {
     pub table: Vec<PageEntry>,
     pub page_size: u32,
     pub n_bytes: u64,
+    pub dictionary: Option<Dictionary>,
 }
 
 impl JsPacked {
@@ -99,7 +100,7 @@ impl JsPacked {
             table: &self.table,
             page_size: self.page_size,
             n_bytes: self.n_bytes,
-            dictionary: None,
+            dictionary: self.dictionary.as_ref(),
         }
     }
 }

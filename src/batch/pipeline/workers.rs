@@ -281,7 +281,9 @@ mod tests {
                 to.copy_from_slice(&expected[at..at + to.len()]);
                 Ok(())
             };
-            let pages = FramePages::read(expected.len(), &read).unwrap().unwrap();
+            let pages = FramePages::read(expected.len(), &read, None)
+                .unwrap()
+                .unwrap();
             let packed = Packed {
                 blocks: Source::Frame(&expected),
                 table: &pages.table,

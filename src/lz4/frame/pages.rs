@@ -3,8 +3,8 @@
 use super::layout::ReadAt;
 use super::{BlockSize, FrameHeader, FrameLayout, WORD_BYTES, checksum};
 use crate::lz4::batch::check_page_size;
-use crate::lz4::decode::decode;
-use crate::lz4::{MAX_PAGE_SIZE, PageEntry, PageKind};
+use crate::lz4::decode::decode_with;
+use crate::lz4::{Dictionary, MAX_PAGE_SIZE, PageEntry, PageKind};
 use crate::{Result, memory};
 
 /// A frame whose blocks are pages of one size.
@@ -21,7 +21,8 @@ pub(crate) struct FramePages {
 }
 
 impl FramePages {
-    /// Returns the pages of a frame of `n_bytes`, from which `read` copies bytes that start at an offset.
+    /// Returns the pages of a frame of `n_bytes`, from which `read` copies bytes that start at an offset. `dictionary` is the one of the
+    /// frame, if it has one.
     ///
     /// `None` unless the bytes are one whole frame of independent blocks of at most 64 KiB of content, of which the first
     /// holds as much as a page, and the last as much or less. Blocks are compared with their checksums, but only the first
@@ -29,15 +30,25 @@ impl FramePages {
     ///
     /// # Errors
     /// Those of `read`, and [`OutOfMemory`](crate::Error::OutOfMemory).
-    pub(crate) fn read(n_bytes: usize, read: ReadAt<'_>) -> Result<Option<Self>> {
+    pub(crate) fn read(
+        n_bytes: usize,
+        read: ReadAt<'_>,
+        dictionary: Option<&Dictionary>,
+    ) -> Result<Option<Self>> {
         let may_hold_pages =
             |header: &FrameHeader| !header.linked && header.block_max_size == MAX_PAGE_SIZE;
         let mut table = Vec::new();
-        let layout = FrameLayout::read(n_bytes, read, None, may_hold_pages, &mut |at, size| {
-            memory::reserve(&mut table, 1)?;
-            table.push(entry_of(at, size));
-            Ok(())
-        })?;
+        let layout = FrameLayout::read(
+            n_bytes,
+            read,
+            dictionary,
+            may_hold_pages,
+            &mut |at, size| {
+                memory::reserve(&mut table, 1)?;
+                table.push(entry_of(at, size));
+                Ok(())
+            },
+        )?;
         let Some(FrameLayout {
             header,
             content_checksum,
@@ -56,10 +67,10 @@ impl FramePages {
         let (Some(first), Some(last)) = (table.first(), table.last()) else {
             return Ok(None);
         };
-        let n_last = u64::from(content_bytes(read, last)?);
+        let n_last = u64::from(content_bytes(read, last, dictionary)?);
         let page_size = match table.len() {
             1 => MAX_PAGE_SIZE,
-            _ => content_bytes(read, first)?,
+            _ => content_bytes(read, first, dictionary)?,
         };
         let n_bytes = (table.len() as u64 - 1) * u64::from(page_size) + n_last;
         let is_paged = check_page_size(page_size).is_ok()
@@ -100,12 +111,16 @@ fn block(read: ReadAt<'_>, entry: &PageEntry) -> Result<Vec<u8>> {
 }
 
 /// Returns the bytes of content of a block; 0 if it is corrupt.
-fn content_bytes(read: ReadAt<'_>, entry: &PageEntry) -> Result<u32> {
+fn content_bytes(
+    read: ReadAt<'_>,
+    entry: &PageEntry,
+    dictionary: Option<&Dictionary>,
+) -> Result<u32> {
     if entry.kind == PageKind::Stored {
         return Ok(entry.length);
     }
     let mut content = memory::zeros(MAX_PAGE_SIZE as usize)?;
-    let decoded = decode(&block(read, entry)?, &mut content, 0);
+    let decoded = decode_with(&block(read, entry)?, &mut content, 0, dictionary);
     Ok(decoded.map_or(0, |n_bytes| n_bytes as u32))
 }
 
@@ -121,7 +136,7 @@ mod tests {
             to.copy_from_slice(&bytes[at..at + to.len()]);
             Ok(())
         };
-        FramePages::read(bytes.len(), &read).expect("memory for a test")
+        FramePages::read(bytes.len(), &read, None).expect("memory for a test")
     }
 
     fn content(n_bytes: u32) -> Vec<u8> {

@@ -9,7 +9,7 @@ import type { StopSignal } from "../base/abort.js";
 import type {
   BackendInfo, BytesInput, CallOptions, Capabilities, CheckedPages, CompressOptions, CompressorOptions, CompressPagesOptions,
   CompressResidentOptions, DecompressOptions, DecompressPagesOptions, DecompressResidentOptions, Device, DeviceBuffer, DeviceCounters,
-  DictionaryOption, GpuMemory, InputOptions, Level, PackedPages, PackedPagesInput, ResidentContent, Timing,
+  GpuMemory, InputOptions, Level, PackedPages, PackedPagesInput, ResidentContent, Timing,
 } from "../base/types.js";
 import { unshared, viewAs } from "../base/views.js";
 import { type Codec, type Outcome, withTiming } from "../codec/codec.js";
@@ -25,9 +25,6 @@ import { describe } from "./capabilities.js";
 import { DeviceWatch } from "./device-watch.js";
 import * as names from "./options.js";
 import { compressResident, decompressResident, ResidentPages, sizeOf } from "./resident.js";
-
-/** Reason for the engine of a call with a dictionary. */
-const WITH_DICTIONARY = "calls with a dictionary run on the CPU";
 
 /** Timings by the results of calls. */
 const timings = new WeakMap<object, Timing>();
@@ -106,13 +103,14 @@ export class Compressor {
   /** Compresses `bytes` to an LZ4 frame, the content of an `.lz4` file, or to another `format`. */
   compress(bytes: BytesInput, options: CompressOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
     return this.#read(bytes, options, names.compress, async (taken, codec, job) => {
+      const dictionary = moduleWith(options);
       const format = checkedFormat(options);
       const all = frameOptions(options, this.levelOf(options), format);
       const limit = checkedLimit(options.maxOutputSize);
       const isFrame = format === "frame";
       const outcome = await (isFrame
-        ? codec.compress(taken, all, limit, job)
-        : inPlace(moduleWith(options), (cpu) => cpu.compressSync(taken, format, all, limit)));
+        ? codec.compress(taken, all, limit, job, dictionary)
+        : inPlace(dictionary, (cpu) => cpu.compressSync(taken, format, all, limit)));
       checkLimit(outcome.value.length, limit);
       job.report(taken.length, outcome.value.length, outcome.timing.engine);
       return outcome;
@@ -122,12 +120,13 @@ export class Compressor {
   /** Decompresses all LZ4 frames in `bytes`, or bytes of another `format`. */
   decompress<B extends ArrayBufferLike = ArrayBuffer>(bytes: BytesInput, options: DecompressOptions<B> = {}): Promise<Uint8Array<B>> {
     const content = this.#read(bytes, options, names.decompress, async (taken, codec, job) => {
+      const dictionary = moduleWith(options);
       const format = checkedFormat(options);
       const target = checkedTarget(options, taken);
       const isFrame = format === "frame";
       const outcome = await (isFrame
-        ? codec.decompress(taken, target, job)
-        : inPlace(moduleWith(options), (cpu) => cpu.decompressSync(taken, format, target)));
+        ? codec.decompress(taken, target, job, dictionary)
+        : inPlace(dictionary, (cpu) => cpu.decompressSync(taken, format, target)));
       job.report(taken.length, outcome.value.length, outcome.timing.engine);
       return outcome;
     });
@@ -140,7 +139,7 @@ export class Compressor {
       const { pageSize = 4096 } = options;
       checkSize("pageSize", pageSize, 0xffff_ffff);
       const level = this.levelOf(options);
-      const outcome = await codec.compressPages(taken, pageSize, level, job);
+      const outcome = await codec.compressPages(taken, pageSize, level, job, moduleWith(options));
       job.report(taken.length, outcome.value.packed.length, outcome.timing.engine);
       return outcome;
     });
@@ -166,7 +165,8 @@ export class Compressor {
       checkSize("pageSize", pageSize, 0xffff_ffff);
       checkSize("byteLength", byteLength, sizeOf("buffer", buffer));
       const level = this.levelOf(options);
-      const work = (codec: Codec, job: Job) => compressResident(codec, buffer, byteLength, pageSize, level, job);
+      const dictionary = moduleWith(options);
+      const work = (codec: Codec, job: Job) => compressResident(codec, buffer, byteLength, pageSize, level, job, dictionary);
       return { totalBytes: byteLength, work };
     });
   }
@@ -182,9 +182,10 @@ export class Compressor {
       const { buffer, usage = 0 } = options;
       checkSize("usage", usage, 0xffff_ffff);
       const target = { buffer, usage, maxOutputSize: checkedLimit(options.maxOutputSize) };
-      const given = checkedInput(input);
+      const dictionary = moduleWith(options);
+      const given = checkedInput(input, dictionary);
       const totalBytes = given instanceof Uint8Array ? given.length : given.byteLength;
-      return { totalBytes, work: (codec: Codec, job: Job) => decompressResident(codec, given, target, job) };
+      return { totalBytes, work: (codec: Codec, job: Job) => decompressResident(codec, given, target, job, dictionary) };
     });
   }
 
@@ -209,33 +210,29 @@ export class Compressor {
     return checkedLevel(level, deterministic ? "fast" : "auto");
   }
 
-  /** Calls `look` with the codec, or with the one for `module`, after all earlier calls have settled, and returns the result.
+  /** Calls `look` with the codec after all earlier calls have settled, and returns the result.
    * @internal */
-  look<T>(module: DictionaryModule | undefined, look: (codec: Codec) => T | Promise<T>): Promise<T> {
+  look<T>(look: (codec: Codec) => T | Promise<T>): Promise<T> {
     return this.#enqueue(async () => {
       await this.#codec.revive?.();
-      return look(module ? await this.#codec.withDictionary(module) : this.#codec);
+      return look(this.#codec);
     });
   }
 
   /** Checks the options and arguments of a call now, and runs its work after all earlier calls have settled. */
-  #start<T, Options extends CallOptions & DictionaryOption>(options: Options, known: names.Names<Options>, prepare: () => Prepared<T>): Promise<T> {
+  #start<T, Options extends CallOptions>(options: Options, known: names.Names<Options>, prepare: () => Prepared<T>): Promise<T> {
     try {
       checkOptions(options, known);
       const { totalBytes, work } = prepare();
       const job = new Job(options, totalBytes);
-      const module = moduleWith(options);
-      return this.run(job, async (codec) => {
-        if (!module) return work(codec, job);
-        return withTiming(await work(await codec.withDictionary(module), job), { reason: WITH_DICTIONARY });
-      });
+      return this.run(job, (codec) => work(codec, job));
     } catch (error) {
       return Promise.reject(toPagepressError(error));
     }
   }
 
   /** Does the same for a call that reads one array. With the option `transfer` the array's buffer is transferred now. */
-  #read<T, Options extends InputOptions & DictionaryOption>(
+  #read<T, Options extends InputOptions>(
     bytes: BytesInput,
     options: Options,
     known: names.Names<Options>,
@@ -257,10 +254,11 @@ export class Compressor {
 
   #readPages(pages: PackedPagesInput, isStrict: boolean, options: DecompressPagesOptions): Promise<CheckedPages> {
     return this.#start(options, names.decompressPages, () => {
-      const checked = checkedPages(pages, moduleWith(options));
+      const dictionary = moduleWith(options);
+      const checked = checkedPages(pages, dictionary);
       const { byteLength } = checked;
       const work = async (codec: Codec, job: Job): Promise<Outcome<CheckedPages>> => {
-        const outcome = await codec.decompressPages(checked, isStrict, job);
+        const outcome = await codec.decompressPages(checked, isStrict, job, dictionary);
         job.report(byteLength, byteLength, outcome.timing.engine);
         return outcome;
       };
@@ -308,10 +306,10 @@ export class Compressor {
 }
 
 /** Returns a checked copy of the properties of `pages`, since the caller may change the object before the call runs. Throws if
- * `module` does not work with their dictionary. */
-function checkedPages({ packed, table, pageSize, byteLength, dictionaryId = 0 }: PackedPagesInput, module?: DictionaryModule): PackedPagesInput {
+ * they need another dictionary. */
+function checkedPages({ packed, table, pageSize, byteLength, dictionaryId = 0 }: PackedPagesInput, dictionary: DictionaryModule | undefined): PackedPagesInput {
   checkSize("dictionaryId", dictionaryId, 0xffff_ffff);
-  checkDictionary(dictionaryId, module);
+  checkDictionary(dictionaryId, dictionary);
   checkSize("pageSize", pageSize, 0xffff_ffff);
   checkSize("byteLength", byteLength, MAX_BYTES);
   return {
@@ -323,10 +321,16 @@ function checkedPages({ packed, table, pageSize, byteLength, dictionaryId = 0 }:
 }
 
 /** Returns the checked input of `decompressResident`; of pages, a copy of their properties. */
-function checkedInput(input: ResidentPages | PackedPagesInput | Uint8Array): ResidentPages | PackedPagesInput | Uint8Array {
-  if (input instanceof ResidentPages) return input;
+function checkedInput(
+  input: ResidentPages | PackedPagesInput | Uint8Array,
+  dictionary: DictionaryModule | undefined,
+): ResidentPages | PackedPagesInput | Uint8Array {
+  if (input instanceof ResidentPages) {
+    checkDictionary(input.dictionaryId, dictionary);
+    return input;
+  }
   if (viewAs(Uint8Array, input)) return unshared(checkedBytes("bytes", input));
-  return checkedPages((input ?? {}) as PackedPagesInput);
+  return checkedPages((input ?? {}) as PackedPagesInput, dictionary);
 }
 
 /** Settles like `result`, or rejects with the signal's reason as soon as it is aborted. */
@@ -342,9 +346,9 @@ function unlessAborted<T>(result: Promise<T>, signal: StopSignal): Promise<T> {
 /** Runs `work` synchronously on the CPU. Formats without a frame are not processed in steps, so the call cannot be
  * aborted. */
 async function inPlace(
-  module: DictionaryModule | undefined,
+  dictionary: DictionaryModule | undefined,
   work: (cpu: CpuModule) => Uint8Array<ArrayBuffer>,
 ): Promise<Outcome<Uint8Array<ArrayBuffer>>> {
-  const cpu = module ?? loadedCpu() ?? (await load("cpu"));
+  const cpu = dictionary ?? loadedCpu() ?? (await load("cpu"));
   return withTiming(outcomeOf(() => work(cpu)), { reason: "blocks without a frame run on the CPU" });
 }

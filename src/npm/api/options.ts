@@ -23,5 +23,5 @@ export const decompressSync: Names<DecompressSyncOptions> = { ...dictionary, for
 export const decompress: Names<DecompressOptions> = { ...decompressSync, ...call, transfer: true };
 export const compressPages: Names<CompressPagesOptions> = { ...call, ...dictionary, transfer: true, pageSize: true, level: true };
 export const decompressPages: Names<DecompressPagesOptions> = { ...call, ...dictionary };
-export const compressResident: Names<CompressResidentOptions> = { ...call, byteLength: true, pageSize: true, level: true };
-export const decompressResident: Names<DecompressResidentOptions> = { ...call, maxOutputSize: true, buffer: true, usage: true };
+export const compressResident: Names<CompressResidentOptions> = { ...call, ...dictionary, byteLength: true, pageSize: true, level: true };
+export const decompressResident: Names<DecompressResidentOptions> = { ...call, ...dictionary, maxOutputSize: true, buffer: true, usage: true };

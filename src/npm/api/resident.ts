@@ -6,6 +6,7 @@ import type { Device, DeviceBuffer, Level, PackedPages, PackedPagesInput, Reside
 import type { Codec, Outcome, ProgressOf, ResidentCodec } from "../codec/codec.js";
 import { gpuTiming } from "../codec/gpu-timing.js";
 import { levelNumber } from "../modules/enums.js";
+import type { DictionaryModule } from "../modules/dictionary-module.js";
 import type { GpuModule } from "../modules/load.js";
 import type { GpuContent, GpuTarget } from "../wasm/gpu.js";
 
@@ -19,24 +20,35 @@ export class ResidentPages {
   readonly byteLength: number;
   /** Compression ratio: bytes of pages divided by bytes of blocks and table; 1 if there are no pages. */
   readonly ratio: number;
+  /** Id of the dictionary of the pages; 0 if they have none, or one with the id 0. */
+  readonly dictionaryId: number;
   readonly #module: GpuModule;
   readonly #device: Device;
 
   /** @internal */
-  constructor(module: GpuModule, device: Device, parts: readonly ResidentPart[], pageSize: number, byteLength: number, ratio: number) {
+  constructor(
+    module: GpuModule,
+    device: Device,
+    parts: readonly ResidentPart[],
+    pageSize: number,
+    byteLength: number,
+    ratio: number,
+    dictionaryId: number,
+  ) {
     this.#module = module;
     this.#device = device;
     this.parts = parts;
     this.pageSize = pageSize;
     this.byteLength = byteLength;
     this.ratio = ratio;
+    this.dictionaryId = dictionaryId;
   }
 
   /** Copies blocks and table to arrays, for `decompressPages` or for storage. */
   async read(): Promise<PackedPages> {
-    const { parts, pageSize, byteLength, ratio } = this;
+    const { parts, pageSize, byteLength, ratio, dictionaryId } = this;
     const { packed, table } = await this.#module.call((gpu) => gpu.readParts(this.#device, parts, pageSize));
-    return { packed, table, pageSize, byteLength, ratio, dictionaryId: 0 };
+    return { packed, table, pageSize, byteLength, ratio, dictionaryId };
   }
 
   /** Calls `destroy`, for `using`. */
@@ -58,16 +70,18 @@ export async function compressResident(
   pageSize: number,
   level: Level,
   job: Job,
+  dictionary: DictionaryModule | undefined,
 ): Promise<Outcome<ResidentPages>> {
   const resident = residentOf(codec);
   const { module } = resident;
   const { parts, ratio, timing } = await resident.call(
     job,
     unreported,
-    (gpu) => gpu.compressResident(buffer, byteLength, pageSize, levelNumber(level, "fast")),
+    (gpu) => gpu.compressResident(buffer, byteLength, pageSize, levelNumber(level, "fast"), resident.taken(dictionary)),
     (made) => module.run((gpu) => gpu.destroyBuffers(buffersOf(made.parts))),
   );
-  const value = new ResidentPages(module, codec.device?.() as Device, parts, pageSize, byteLength, ratio);
+  const device = codec.device?.() as Device;
+  const value = new ResidentPages(module, device, parts, pageSize, byteLength, ratio, dictionary?.dictionaryId ?? 0);
   job.report(byteLength, parts.reduce((sum, part) => sum + part.packedBytes, 0), "webgpu");
   return { value, timing: gpuTiming(timing) };
 }
@@ -79,6 +93,7 @@ export async function decompressResident(
   input: ResidentPages | PackedPagesInput | Uint8Array,
   target: GpuTarget,
   job: Job,
+  dictionary: DictionaryModule | undefined,
 ): Promise<Outcome<ResidentContent>> {
   const resident = residentOf(codec);
   const destroyNew = (content: GpuContent | undefined): void => {
@@ -88,9 +103,10 @@ export async function decompressResident(
     job,
     unreported,
     (gpu, onProgress) => {
-      if (input instanceof ResidentPages) return gpu.decompressParts(input.parts, input.pageSize, target);
-      if (input instanceof Uint8Array) return gpu.decompressFrameTo(input, target, onProgress);
-      return gpu.decompressPagesTo(input.packed, input.table, input.pageSize, input.byteLength, target, onProgress);
+      const taken = resident.taken(dictionary);
+      if (input instanceof ResidentPages) return gpu.decompressParts(input.parts, input.pageSize, target, taken);
+      if (input instanceof Uint8Array) return gpu.decompressFrameTo(input, target, onProgress, taken);
+      return gpu.decompressPagesTo(input.packed, input.table, input.pageSize, input.byteLength, target, onProgress, taken);
     },
     destroyNew,
   );
@@ -99,7 +115,7 @@ export async function decompressResident(
     job.report(input instanceof Uint8Array ? input.length : byteLength, byteLength, "webgpu");
     return { value: { buffer, byteLength }, timing: gpuTiming(timing) };
   }
-  const { value, timing } = await codec.decompress(input as Uint8Array, { limit: target.maxOutputSize }, job);
+  const { value, timing } = await codec.decompress(input as Uint8Array, { limit: target.maxOutputSize }, job, dictionary);
   const { buffer, byteLength } = await resident.call(job, unreported, (gpu) => gpu.upload(value, target), destroyNew);
   return { value: { buffer, byteLength }, timing };
 }

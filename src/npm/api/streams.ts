@@ -108,8 +108,8 @@ export class Lz4CompressionStream extends Lz4Stream {
     checkOptions(options, compressionNames);
     const { contentSize } = options;
     if (contentSize !== undefined) checkSize("contentSize", contentSize);
-    const module = moduleWith(options);
-    super(options, contentSize ?? null, (input, compressor, job) => compress(input, compressor, job, options, module));
+    const dictionary = moduleWith(options);
+    super(options, contentSize ?? null, (input, compressor, job) => compress(input, compressor, job, options, dictionary));
   }
 }
 
@@ -120,8 +120,8 @@ export class Lz4DecompressionStream extends Lz4Stream {
     const { inputSize, maxOutputSize = Number.MAX_SAFE_INTEGER } = options;
     if (inputSize !== undefined) checkSize("inputSize", inputSize);
     checkSize("maxOutputSize", maxOutputSize);
-    const module = moduleWith(options);
-    super(options, inputSize ?? null, (input, compressor, job) => decompress(input, compressor, job, maxOutputSize, module));
+    const dictionary = moduleWith(options);
+    super(options, inputSize ?? null, (input, compressor, job) => decompress(input, compressor, job, maxOutputSize, dictionary));
   }
 }
 
@@ -148,10 +148,10 @@ async function* compress(
   compressor: Compressor,
   job: Job,
   options: Lz4CompressionStreamOptions,
-  module: DictionaryModule | undefined,
+  dictionary: DictionaryModule | undefined,
 ): AsyncGenerator<Bytes> {
   const all = frameOptions(options, compressor.levelOf(options));
-  const frame = await compressor.look(module, (codec) => codec.beginCompression(all, options.contentSize ?? -1));
+  const frame = await compressor.look((codec) => codec.beginCompression(all, options.contentSize ?? -1, dictionary));
   const content = new PartBuffer(frame.partBytes);
   const push = (isLast: boolean): Promise<Bytes> =>
     compressor.run(job, async () => {
@@ -184,9 +184,9 @@ async function* decompress(
   compressor: Compressor,
   job: Job,
   maxOutputSize: number,
-  module: DictionaryModule | undefined,
+  dictionary: DictionaryModule | undefined,
 ): AsyncGenerator<Bytes> {
-  const frames = (module ?? (await load("cpu"))).decoder(maxOutputSize, STEP_BYTES);
+  const frames = (dictionary ?? (await load("cpu"))).decoder(maxOutputSize, STEP_BYTES);
   let bytesOut = 0;
   const advance = (): Promise<Bytes> =>
     compressor.run(job, async () => {

@@ -166,9 +166,9 @@ export interface Dictionary {
 
 /** Options of calls that can use a dictionary. */
 export interface DictionaryOption {
-  /** The dictionary of the content. Calls with one run on the CPU. Content decompresses only with the dictionary with which it was compressed: without it
-   * or with another, frames and pages that state its id are the error `DICTIONARY_NEEDED` or `WRONG_DICTIONARY`. Records of
-   * the format `"hadoop"` have none. Default: none. */
+  /** The dictionary of the content, which decompresses only with the dictionary with which it was compressed: without it or with
+   * another, frames and pages that state its id are the error `DICTIONARY_NEEDED` or `WRONG_DICTIONARY`. Records of the
+   * format `"hadoop"` have none. Default: none. */
   dictionary?: Dictionary | undefined;
 }
 
@@ -237,7 +237,7 @@ export interface CompressPagesOptions extends InputOptions, DictionaryOption {
 }
 
 /** Options of `compressResident`. */
-export interface CompressResidentOptions extends CallOptions {
+export interface CompressResidentOptions extends CallOptions, DictionaryOption {
   /** Number of bytes to compress, from the start of the buffer. Default: the whole buffer. */
   byteLength?: number;
   /** Bytes of a page: 4096 (default), 8192, 16384, 32768 or 65536. */
@@ -246,7 +246,7 @@ export interface CompressResidentOptions extends CallOptions {
 }
 
 /** Options of `decompressResident`. */
-export interface DecompressResidentOptions extends CallOptions, OutputOptions {
+export interface DecompressResidentOptions extends CallOptions, OutputOptions, DictionaryOption {
   /** Buffer to decompress to, from its start: a buffer of the compressor's device with the usages `STORAGE` and `COPY_DST`,
    * at least as long as the content rounded up to 4 bytes. Default: a new buffer. */
   buffer?: DeviceBuffer;

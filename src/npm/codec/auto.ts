@@ -75,10 +75,6 @@ export class AutoCodec implements Codec {
     return this.#gpu?.resident?.() ?? null;
   }
 
-  async withDictionary(module: DictionaryModule): Promise<Codec> {
-    return (await this.#openedCpu()).withDictionary(module);
-  }
-
   close(): void {
     for (const codec of [this.#gpu, this.#failed, this.#cpu]) codec?.close?.();
   }
@@ -94,34 +90,51 @@ export class AutoCodec implements Codec {
     return this.#calibration;
   }
 
-  compress(bytes: Uint8Array, options: Required<FrameOptions>, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>> {
+  compress(
+    bytes: Uint8Array,
+    options: Required<FrameOptions>,
+    maxOutputSize: number,
+    job: Job,
+    dictionary?: DictionaryModule,
+  ): Promise<Outcome<Bytes>> {
     const task: Task = { kind: "compress", byteLength: bytes.length, pageSize: options.blockSize, level: options.level };
-    return this.#run(task, job, (codec) => codec.compress(bytes, options, maxOutputSize, job));
+    return this.#run(task, job, (codec) => codec.compress(bytes, options, maxOutputSize, job, dictionary));
   }
 
-  decompress(bytes: Uint8Array, target: OutputTarget, job: Job): Promise<Outcome<Bytes>> {
+  decompress(bytes: Uint8Array, target: OutputTarget, job: Job, dictionary?: DictionaryModule): Promise<Outcome<Bytes>> {
     // Calibrations count content. If no size is declared or more frames follow, the input's length is a lower bound.
     const byteLength = Math.max(declaredSize(target.limit, bytes), bytes.length);
     const task: Task = { kind: "decompress", byteLength, start: bytes };
-    return this.#run(task, job, (codec) => codec.decompress(bytes, target, job));
+    return this.#run(task, job, (codec) => codec.decompress(bytes, target, job, dictionary));
   }
 
-  async beginCompression(options: Required<FrameOptions>, contentSize: number): Promise<Compression> {
+  async beginCompression(options: Required<FrameOptions>, contentSize: number, dictionary?: DictionaryModule): Promise<Compression> {
     const task: Task = { kind: "compress", byteLength: contentSize, pageSize: options.blockSize, level: options.level };
     const reason = await this.#reasonAgainstGpu(task);
     const codec = reason === null && this.#gpu ? this.#gpu : await this.#openedCpu();
-    const session = await codec.beginCompression(options, contentSize);
+    const session = await codec.beginCompression(options, contentSize, dictionary);
     return withPush(session, async (...part) => withTiming(await session.push(...part), { reason: reason ?? FASTER }));
   }
 
-  compressPages(bytes: Uint8Array, pageSize: number, level: Level, job: Job): Promise<Outcome<PackedPages>> {
+  compressPages(
+    bytes: Uint8Array,
+    pageSize: number,
+    level: Level,
+    job: Job,
+    dictionary?: DictionaryModule,
+  ): Promise<Outcome<PackedPages>> {
     const task: Task = { kind: "compress", byteLength: bytes.length, pageSize, level };
-    return this.#run(task, job, (codec) => codec.compressPages(bytes, pageSize, level, job));
+    return this.#run(task, job, (codec) => codec.compressPages(bytes, pageSize, level, job, dictionary));
   }
 
-  decompressPages(pages: PackedPagesInput, isStrict: boolean, job: Job): Promise<Outcome<CheckedPages>> {
+  decompressPages(
+    pages: PackedPagesInput,
+    isStrict: boolean,
+    job: Job,
+    dictionary?: DictionaryModule,
+  ): Promise<Outcome<CheckedPages>> {
     const task: Task = { kind: "decompress", byteLength: pages.byteLength, start: null };
-    return this.#run(task, job, (codec) => codec.decompressPages(pages, isStrict, job));
+    return this.#run(task, job, (codec) => codec.decompressPages(pages, isStrict, job, dictionary));
   }
 
   /** Runs `work` on the engine for `task`, and on the CPU if the GPU fails. */

@@ -41,7 +41,8 @@ export function withPush(session: Omit<Compression, "push">, push: Compression["
   return { partBytes: session.partBytes, progress: session.progress, push, free: () => session.free() };
 }
 
-/** Compresses and decompresses on an engine, one call at a time. Codecs of the CPU have no device and no resident part. */
+/** Compresses and decompresses on an engine, one call at a time, with or without a dictionary. Codecs of the CPU have no device and no
+ * resident part. */
 export interface Codec {
   backend(): BackendInfo | undefined;
   device?(): Device | null;
@@ -50,15 +51,19 @@ export interface Codec {
   revive?(): Promise<void>;
   /** Times both engines if there are two. */
   calibrate?(): Promise<Calibration | null>;
-  /** Returns a codec that works with a dictionary: a CPU. */
-  withDictionary(module: DictionaryModule): Codec | Promise<Codec>;
-  compress(bytes: Uint8Array, options: Required<FrameOptions>, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>>;
-  decompress(bytes: Uint8Array, target: OutputTarget, job: Job): Promise<Outcome<Bytes>>;
+  compress(
+    bytes: Uint8Array,
+    options: Required<FrameOptions>,
+    maxOutputSize: number,
+    job: Job,
+    dictionary?: DictionaryModule,
+  ): Promise<Outcome<Bytes>>;
+  decompress(bytes: Uint8Array, target: OutputTarget, job: Job, dictionary?: DictionaryModule): Promise<Outcome<Bytes>>;
   /** Begins a frame. `contentSize` is -1 if it is unknown. */
-  beginCompression(options: Required<FrameOptions>, contentSize: number): Promise<Compression>;
-  compressPages(bytes: Uint8Array, pageSize: number, level: Level, job: Job): Promise<Outcome<PackedPages>>;
+  beginCompression(options: Required<FrameOptions>, contentSize: number, dictionary?: DictionaryModule): Promise<Compression>;
+  compressPages(bytes: Uint8Array, pageSize: number, level: Level, job: Job, dictionary?: DictionaryModule): Promise<Outcome<PackedPages>>;
   /** Decompresses pages. An invalid page is an error if `isStrict`, else a status. */
-  decompressPages(pages: PackedPagesInput, isStrict: boolean, job: Job): Promise<Outcome<CheckedPages>>;
+  decompressPages(pages: PackedPagesInput, isStrict: boolean, job: Job, dictionary?: DictionaryModule): Promise<Outcome<CheckedPages>>;
   /** Returns the part that runs on a GPU; null once the GPU has failed. */
   resident?(): ResidentCodec | null;
   close?(): void;
@@ -78,4 +83,6 @@ export interface ResidentCodec {
     work: (gpu: Gpu.GpuCodec, onProgress: Gpu.GpuProgress) => Promise<T>,
     undo?: (made: T) => void,
   ): Promise<T>;
+  /** Returns the dictionary in the module, for one call that takes it. */
+  taken(dictionary: DictionaryModule | undefined): Gpu.GpuDictionary | undefined;
 }

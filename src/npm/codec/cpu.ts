@@ -56,16 +56,19 @@ export class CpuCodec implements Codec {
     return CHOICE;
   }
 
-  withDictionary(module: DictionaryModule): Codec {
-    return new CpuCodec(module);
-  }
-
-  async compress(bytes: Uint8Array, options: Required<FrameOptions>, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>> {
-    if (isShortInput(bytes)) return outcomeOf(() => this.#cpu.compressSync(bytes, "frame", options, maxOutputSize));
+  async compress(
+    bytes: Uint8Array,
+    options: Required<FrameOptions>,
+    maxOutputSize: number,
+    job: Job,
+    dictionary?: DictionaryModule,
+  ): Promise<Outcome<Bytes>> {
+    const cpu = dictionary ?? this.#cpu;
+    if (isShortInput(bytes)) return outcomeOf(() => cpu.compressSync(bytes, "frame", options, maxOutputSize));
     const { length } = bytes;
     const output = new OutputBuffer(maxOutputSize, length);
     try {
-      const clock = await inSteps(this.#cpu.compressInSteps(bytes, options, output), job, (bytesIn) => {
+      const clock = await inSteps(cpu.compressInSteps(bytes, options, output), job, (bytesIn) => {
         job.report(bytesIn, output.length, "cpu");
         checkUnchanged(bytes, length);
       });
@@ -75,12 +78,13 @@ export class CpuCodec implements Codec {
     }
   }
 
-  async decompress(bytes: Uint8Array, target: OutputTarget, job: Job): Promise<Outcome<Bytes>> {
-    const atOnce = outcomeOf(() => this.#cpu.decompressAtOnce(bytes, "frame", target));
+  async decompress(bytes: Uint8Array, target: OutputTarget, job: Job, dictionary?: DictionaryModule): Promise<Outcome<Bytes>> {
+    const cpu = dictionary ?? this.#cpu;
+    const atOnce = outcomeOf(() => cpu.decompressAtOnce(bytes, "frame", target));
     if (atOnce.value) return atOnce as Outcome<Bytes>;
     const { length } = bytes;
     const content = new DecodedContent(target, bytes);
-    const clock = await inSteps(this.#cpu.decompressInSteps(bytes, content, target.limit), job, (bytesIn) => {
+    const clock = await inSteps(cpu.decompressInSteps(bytes, content, target.limit), job, (bytesIn) => {
       // The last byte counts as processed when the end of the frame has been checked.
       if (bytesIn < length) job.report(bytesIn, content.length, "cpu");
       checkUnchanged(bytes, length);
@@ -89,34 +93,34 @@ export class CpuCodec implements Codec {
     return clock.outcome(clock.time(() => content.finish()));
   }
 
-  async beginCompression(options: Required<FrameOptions>, contentSize: number): Promise<Compression> {
-    return new CpuCompression(this.#cpu, options, contentSize);
+  async beginCompression(options: Required<FrameOptions>, contentSize: number, dictionary?: DictionaryModule): Promise<Compression> {
+    return new CpuCompression(dictionary ?? this.#cpu, options, contentSize);
   }
 
-  async compressPages(bytes: Uint8Array, pageSize: number, level: Level, job: Job): Promise<Outcome<PackedPages>> {
+  async compressPages(
+    bytes: Uint8Array,
+    pageSize: number,
+    level: Level,
+    job: Job,
+    dictionary?: DictionaryModule,
+  ): Promise<Outcome<PackedPages>> {
+    const cpu = dictionary ?? this.#cpu;
     const { length } = bytes;
     const shares: Share[] = [];
-    const clock = await inSteps(this.#compressPages(bytes, pageSize, level, shares), job, (bytesIn) => {
+    const clock = await inSteps(compressPages(cpu, bytes, pageSize, level, shares), job, (bytesIn) => {
       checkUnchanged(bytes, length);
       job.report(bytesIn, shares.reduce((sum, { packed }) => sum + packed.length, 0), "cpu");
     });
-    return clock.outcome(clock.time(() => joinPages(shares, pageSize, length, this.#cpu.dictionaryId)));
-  }
-
-  *#compressPages(bytes: Uint8Array, pageSize: number, level: Level, shares: Share[]): Generator<number> {
-    const { length } = bytes;
-    for (let at = 0; at === 0 || at < length; at += STEP_BYTES) {
-      shares.push(this.#cpu.compressPages(bytes.subarray(at, at + STEP_BYTES), pageSize, level));
-      yield Math.min(at + STEP_BYTES, length);
-    }
+    return clock.outcome(clock.time(() => joinPages(shares, pageSize, length, cpu.dictionaryId)));
   }
 
   async decompressPages(
     { packed, table, pageSize, byteLength }: PackedPagesInput,
     isStrict: boolean,
     job: Job,
+    dictionary?: DictionaryModule,
   ): Promise<Outcome<CheckedPages>> {
-    const pages = this.#cpu.pageDecoder(packed, table, pageSize, byteLength);
+    const pages = (dictionary ?? this.#cpu).pageDecoder(packed, table, pageSize, byteLength);
     try {
       const checked = { bytes: new Uint8Array(byteLength), status: new Uint8Array(table.length / 2) };
       const clock = await inSteps(decompressPages(pages, checked, pageSize, isStrict), job, (done) => job.report(done, done, "cpu"));
@@ -124,6 +128,14 @@ export class CpuCodec implements Codec {
     } finally {
       pages.free();
     }
+  }
+}
+
+function* compressPages(cpu: CpuModule, bytes: Uint8Array, pageSize: number, level: Level, shares: Share[]): Generator<number> {
+  const { length } = bytes;
+  for (let at = 0; at === 0 || at < length; at += STEP_BYTES) {
+    shares.push(cpu.compressPages(bytes.subarray(at, at + STEP_BYTES), pageSize, level));
+    yield Math.min(at + STEP_BYTES, length);
   }
 }
 

@@ -6,6 +6,7 @@ import { checkedLevel } from "../frame/options.js";
 import { END_BYTES, FrameWriter } from "../frame/writer.js";
 import { checkLimit } from "../modules/content.js";
 import type { CpuModule } from "../modules/cpu-module.js";
+import type { DictionaryModule } from "../modules/dictionary-module.js";
 import { levelNumber } from "../modules/enums.js";
 import type { Compression, FrameProgress, Outcome, ProgressOf, ResidentCodec } from "./codec.js";
 import { gpuTiming } from "./gpu-timing.js";
@@ -20,14 +21,22 @@ export class GpuCompression implements Compression {
   readonly #codec: ResidentCodec;
   readonly #cpu: CpuModule;
   readonly #options: Required<FrameOptions>;
+  readonly #dictionary: DictionaryModule | undefined;
   readonly #frame: FrameWriter;
   readonly partBytes = PART_BYTES;
 
-  constructor(codec: ResidentCodec, cpu: CpuModule, options: Required<FrameOptions>, contentSize: number) {
+  constructor(
+    codec: ResidentCodec,
+    cpu: CpuModule,
+    options: Required<FrameOptions>,
+    contentSize: number,
+    dictionary: DictionaryModule | undefined,
+  ) {
     this.#codec = codec;
-    this.#cpu = cpu;
+    this.#cpu = dictionary ?? cpu;
     this.#options = { ...options, level: checkedLevel(options.level, "fast") };
-    this.#frame = new FrameWriter(cpu, options, contentSize);
+    this.#dictionary = dictionary;
+    this.#frame = new FrameWriter(this.#cpu, options, contentSize);
   }
 
   get progress(): FrameProgress {
@@ -70,9 +79,10 @@ export class GpuCompression implements Compression {
     const level = levelNumber(this.#options.level, "fast");
     // Encodes fill pages as blocks, for the GPU module.
     const encode = (page: Uint8Array): Bytes => this.#cpu.compressBlocks(page, this.#options);
-    const call = this.#codec.call(job, progressOf, (gpu, onProgress) =>
-      gpu.compressBlocks(content, blockSize, level, blockChecksums, bytesBefore, bytesAfter, encode, onProgress),
-    );
+    const call = this.#codec.call(job, progressOf, (gpu, onProgress) => {
+      const dictionary = this.#codec.taken(this.#dictionary);
+      return gpu.compressBlocks(content, blockSize, level, blockChecksums, bytesBefore, bytesAfter, encode, onProgress, dictionary);
+    });
     // Prevents an unhandled rejection: the call may fail while the checksum is computed.
     call.catch(() => undefined);
     await addTo(this.#frame, content, job).catch(async (error: unknown) => {
@@ -104,6 +114,7 @@ export async function decompressFrame(
   bytes: Uint8Array,
   { limit, into }: OutputTarget,
   job: Job,
+  dictionary: DictionaryModule | undefined,
 ): Promise<Outcome<Bytes> | null> {
   const most = Math.min(limit, into?.length ?? limit);
   const behind = new SumBehind(cpu, job);
@@ -115,7 +126,9 @@ export async function decompressFrame(
     if (checksum !== null) behind.start(content, checksum);
   };
   try {
-    const content = await codec.call(job, progressOf, (gpu, onProgress) => gpu.decompressFrame(bytes, most, into, onContent, onProgress));
+    const content = await codec.call(job, progressOf, (gpu, onProgress) =>
+      gpu.decompressFrame(bytes, most, into, onContent, onProgress, codec.taken(dictionary)),
+    );
     if (!content) return null;
     const { bytes: value, timing } = content;
     behind.known(value.length);

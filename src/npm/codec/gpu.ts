@@ -28,6 +28,8 @@ export class GpuCodec implements Codec, ResidentCodec {
   readonly #cpuCodec: CpuCodec;
   /** The codec of the module, with the generation of the instance that contains it. Undefined after `close`. */
   #opened: { readonly codec: Gpu.GpuCodec; readonly generation: number } | undefined;
+  /** The dictionaries of earlier calls in the module. */
+  readonly #dictionaries = new WeakMap<DictionaryModule, { readonly handle: Gpu.GpuDictionary; readonly generation: number }>();
 
   private constructor(module: GpuModule, cpu: CpuModule, open: OpenGpu) {
     this.module = module;
@@ -78,54 +80,79 @@ export class GpuCodec implements Codec, ResidentCodec {
     return this;
   }
 
-  withDictionary(module: DictionaryModule): Codec {
-    return this.#cpuCodec.withDictionary(module);
-  }
-
   close(): void {
     this.#gpu?.free();
     this.#opened = undefined;
   }
 
-  async beginCompression(options: Required<FrameOptions>, contentSize: number): Promise<Compression> {
-    if (!isForPages(options)) return this.#cpuCodec.beginCompression(options, contentSize);
-    return new GpuCompression(this, this.#cpu, options, contentSize);
+  async beginCompression(options: Required<FrameOptions>, contentSize: number, dictionary?: DictionaryModule): Promise<Compression> {
+    if (!isForPages(options)) return this.#cpuCodec.beginCompression(options, contentSize, dictionary);
+    return new GpuCompression(this, this.#cpu, options, contentSize, dictionary);
   }
 
-  async compress(bytes: Uint8Array, options: Required<FrameOptions>, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>> {
-    if (!isForPages(options) || bytes.length === 0) return this.#cpuCodec.compress(bytes, options, maxOutputSize, job);
+  async compress(
+    bytes: Uint8Array,
+    options: Required<FrameOptions>,
+    maxOutputSize: number,
+    job: Job,
+    dictionary?: DictionaryModule,
+  ): Promise<Outcome<Bytes>> {
+    if (!isForPages(options) || bytes.length === 0) return this.#cpuCodec.compress(bytes, options, maxOutputSize, job, dictionary);
     const start = performance.now();
-    const frame = new GpuCompression(this, this.#cpu, options, bytes.length);
+    const frame = new GpuCompression(this, this.#cpu, options, bytes.length, dictionary);
     return since(start, await compressFrame(frame, bytes, maxOutputSize, job));
   }
 
-  async decompress(bytes: Uint8Array, target: OutputTarget, job: Job): Promise<Outcome<Bytes>> {
+  async decompress(bytes: Uint8Array, target: OutputTarget, job: Job, dictionary?: DictionaryModule): Promise<Outcome<Bytes>> {
     const start = performance.now();
-    const outcome = await decompressFrame(this, this.#cpu, bytes, target, job);
-    return outcome ? since(start, outcome) : this.#cpuCodec.decompress(bytes, target, job);
+    const outcome = await decompressFrame(this, this.#cpu, bytes, target, job, dictionary);
+    return outcome ? since(start, outcome) : this.#cpuCodec.decompress(bytes, target, job, dictionary);
   }
 
-  async compressPages(bytes: Uint8Array, pageSize: number, level: Level, job: Job): Promise<Outcome<PackedPages>> {
+  async compressPages(
+    bytes: Uint8Array,
+    pageSize: number,
+    level: Level,
+    job: Job,
+    dictionary?: DictionaryModule,
+  ): Promise<Outcome<PackedPages>> {
     const byteLength = bytes.length;
     // The last byte counts as processed when the call has returned.
     const progressOf: ProgressOf = (pageBytes, blockBytes) => [Math.min(pageBytes, byteLength - 1), blockBytes];
     const { packed, table, timing } = await this.call(job, progressOf, (gpu, onProgress) =>
-      gpu.compressPages(bytes, pageSize, levelNumber(level, "fast"), onProgress),
+      gpu.compressPages(bytes, pageSize, levelNumber(level, "fast"), onProgress, this.taken(dictionary)),
     );
     const ratio = ratioOf(byteLength, packed.length + table.byteLength);
-    return { value: { packed, table, pageSize, byteLength, ratio, dictionaryId: 0 }, timing: gpuTiming(timing) };
+    return { value: { packed, table, pageSize, byteLength, ratio, dictionaryId: dictionary?.dictionaryId ?? 0 }, timing: gpuTiming(timing) };
   }
 
-  async decompressPages(pages: PackedPagesInput, isStrict: boolean, job: Job): Promise<Outcome<CheckedPages>> {
+  async decompressPages(
+    pages: PackedPagesInput,
+    isStrict: boolean,
+    job: Job,
+    dictionary?: DictionaryModule,
+  ): Promise<Outcome<CheckedPages>> {
     const { packed, table, pageSize, byteLength } = pages;
     const progressOf: ProgressOf = (pageBytes) => {
       const done = Math.min(pageBytes, byteLength - 1);
       return [done, done];
     };
     const { timing, ...value } = await this.call(job, progressOf, (gpu, onProgress) =>
-      gpu.decompressPages(packed, table, pageSize, byteLength, isStrict, onProgress),
+      gpu.decompressPages(packed, table, pageSize, byteLength, isStrict, onProgress, this.taken(dictionary)),
     );
     return { value, timing: gpuTiming(timing) };
+  }
+
+  taken(dictionary: DictionaryModule | undefined): Gpu.GpuDictionary | undefined {
+    if (!dictionary) return undefined;
+    const { generation } = this.module;
+    let known = this.#dictionaries.get(dictionary);
+    if (known?.generation !== generation) {
+      const { sent, dictionaryId } = dictionary;
+      known = { handle: this.module.make(({ GpuDictionary }) => new GpuDictionary(sent.bytes, dictionaryId)), generation };
+      this.#dictionaries.set(dictionary, known);
+    }
+    return known.handle.clone();
   }
 
   async call<T>(

@@ -10,7 +10,7 @@ import type { CpuModule, FrameLayout } from "../modules/cpu-module.js";
 import type { DictionaryModule } from "../modules/dictionary-module.js";
 import type { Pool } from "../workers/pool.js";
 import { type Codec, type Compression, type Outcome, withPush } from "./codec.js";
-import { CpuCodec, cpuTiming } from "./cpu.js";
+import { cpuTiming } from "./cpu.js";
 import { PooledCompression, streamFlow } from "./pooled-compression.js";
 import { Sharing } from "./sharing.js";
 
@@ -40,7 +40,6 @@ export class PooledCodec implements Codec {
   readonly #pool: Pool;
   readonly #cpu: CpuModule;
   readonly #sharing: Sharing;
-  readonly #withDictionaries = new WeakMap<DictionaryModule, Codec>();
 
   constructor(inPlace: Codec, pool: Pool, cpu: CpuModule) {
     this.#inPlace = inPlace;
@@ -53,50 +52,51 @@ export class PooledCodec implements Codec {
     return this.#inPlace.backend();
   }
 
-  withDictionary(module: DictionaryModule): Codec {
-    const codec = this.#withDictionaries.get(module) ?? new PooledCodec(new CpuCodec(module), this.#pool, module);
-    this.#withDictionaries.set(module, codec);
-    return codec;
-  }
-
   close(): void {
     this.#pool.end();
   }
 
-  async beginCompression(options: Required<FrameOptions>, contentSize: number): Promise<Compression> {
-    const isShort = contentSize >= 0 && !this.#isWorthSharing(kindOf(options), contentSize);
-    if (isShort || this.#pool.failure || options.blockSize === 0) return this.#inPlace.beginCompression(options, contentSize);
+  async beginCompression(options: Required<FrameOptions>, contentSize: number, dictionary?: DictionaryModule): Promise<Compression> {
+    const isShort = contentSize >= 0 && !this.#isWorthSharing(kindOf(options, dictionary), contentSize);
+    if (isShort || this.#pool.failure || options.blockSize === 0) return this.#inPlace.beginCompression(options, contentSize, dictionary);
     const flow = streamFlow(this.#pool.size, options.blockSize);
-    const session = new PooledCompression(this.#cpu, this.#pool, options, contentSize, flow);
+    const session = new PooledCompression(dictionary ?? this.#cpu, this.#pool, options, contentSize, flow);
     return withPush(session, (...part) => this.#timed(session.push(...part)));
   }
 
-  compress(bytes: Uint8Array, options: Required<FrameOptions>, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>> {
+  compress(
+    bytes: Uint8Array,
+    options: Required<FrameOptions>,
+    maxOutputSize: number,
+    job: Job,
+    dictionary?: DictionaryModule,
+  ): Promise<Outcome<Bytes>> {
     const { length } = bytes;
-    const kind = kindOf(options);
+    const kind = kindOf(options, dictionary);
     const isShared = options.blockSize > 0 && this.#isWorthSharing(kind, length);
-    if (!isShared) return this.#noted(kind, length, this.#inPlace.compress(bytes, options, maxOutputSize, job));
+    if (!isShared) return this.#noted(kind, length, this.#inPlace.compress(bytes, options, maxOutputSize, job, dictionary));
     const flow = { partBytes: this.#partBytes(length, options.blockSize), mostParts: 2 * this.#pool.size, isVolatile: false };
     const run = async (): Promise<Bytes> => {
-      const session = new PooledCompression(this.#cpu, this.#pool, options, length, flow);
+      const session = new PooledCompression(dictionary ?? this.#cpu, this.#pool, options, length, flow);
       return session.pushAll(bytes, maxOutputSize, job).finally(() => session.free());
     };
     return this.#timed(run(), kind, length);
   }
 
-  decompress(bytes: Uint8Array, target: OutputTarget, job: Job): Promise<Outcome<Bytes>> {
-    const call = { kind: "decompress", nBytes: bytes.length, leastWorkers: WORKERS_TO_DECOMPRESS };
-    return this.#share(call, job, () => this.#decompress(bytes, target, job), () => this.#inPlace.decompress(bytes, target, job));
+  decompress(bytes: Uint8Array, target: OutputTarget, job: Job, dictionary?: DictionaryModule): Promise<Outcome<Bytes>> {
+    const call = { kind: `decompress${suffixOf(dictionary)}`, nBytes: bytes.length, leastWorkers: WORKERS_TO_DECOMPRESS };
+    const shared = (): Promise<Bytes> => this.#decompress(bytes, target, job, dictionary ?? this.#cpu);
+    return this.#share(call, job, shared, () => this.#inPlace.decompress(bytes, target, job, dictionary));
   }
 
-  async #decompress(bytes: Uint8Array, target: OutputTarget, job: Job): Promise<Bytes> {
+  async #decompress(bytes: Uint8Array, target: OutputTarget, job: Job, cpu: CpuModule): Promise<Bytes> {
     const { length } = bytes;
-    const frame = this.#cpu.frameLayout(bytes);
+    const frame = cpu.frameLayout(bytes);
     if (!frame) throw new NotShared();
-    const header = this.#cpu.frameHeader({ blockSize: frame.blockSize, blockChecksums: frame.blockChecksums });
+    const header = cpu.frameHeader({ blockSize: frame.blockSize, blockChecksums: frame.blockChecksums });
     const ranges = groupBlocks(frame, this.#partBytes(frame.contentSize ?? length, 1));
     const content = new DecodedContent(target, bytes);
-    const sum = this.#cpu.contentSum();
+    const sum = cpu.contentSum();
     try {
       const order = (i: number): Order => {
         checkUnchanged(bytes, length);
@@ -104,7 +104,7 @@ export class PooledCodec implements Codec {
         const part = join([header, bytes.subarray(from, to), new Uint8Array(END_MARK_BYTES)]);
         return ["decompressSync", [part, "frame", { limit: target.limit }], [part.buffer]];
       };
-      await this.#each<Bytes>(job, ranges.length, order, (part, i) => {
+      await this.#each<Bytes>(cpu, job, ranges.length, order, (part, i) => {
         content.add(part);
         if (frame.contentChecksum !== undefined) sum.addContent(part);
         job.report((ranges[i] as [number, number])[1], content.length, "cpu");
@@ -118,7 +118,14 @@ export class PooledCodec implements Codec {
     }
   }
 
-  compressPages(bytes: Uint8Array, pageSize: number, level: Level, job: Job): Promise<Outcome<PackedPages>> {
+  compressPages(
+    bytes: Uint8Array,
+    pageSize: number,
+    level: Level,
+    job: Job,
+    dictionary?: DictionaryModule,
+  ): Promise<Outcome<PackedPages>> {
+    const cpu = dictionary ?? this.#cpu;
     const { length } = bytes;
     const step = this.#partBytes(length, pageSize);
     const shared = async (): Promise<PackedPages> => {
@@ -128,28 +135,33 @@ export class PooledCodec implements Codec {
         const pages = bytes.slice(i * step, (i + 1) * step);
         return ["compressPages", [pages, pageSize, level], [pages.buffer]];
       };
-      const shares = await this.#each<Share>(job, Math.ceil(length / step), order, ({ packed }, i) => {
+      const shares = await this.#each<Share>(cpu, job, Math.ceil(length / step), order, ({ packed }, i) => {
         made += packed.length;
         job.report(Math.min((i + 1) * step, length - 1), made, "cpu");
       });
-      return joinPages(shares, pageSize, length, this.#cpu.dictionaryId);
+      return joinPages(shares, pageSize, length, cpu.dictionaryId);
     };
-    const call = { kind: `compress pages ${level}`, nBytes: pageSize > 0 ? length : 0 };
-    return this.#share(call, job, shared, () => this.#inPlace.compressPages(bytes, pageSize, level, job));
+    const call = { kind: `compress pages ${level}${suffixOf(dictionary)}`, nBytes: pageSize > 0 ? length : 0 };
+    return this.#share(call, job, shared, () => this.#inPlace.compressPages(bytes, pageSize, level, job, dictionary));
   }
 
-  decompressPages(pages: PackedPagesInput, isStrict: boolean, job: Job): Promise<Outcome<CheckedPages>> {
+  decompressPages(
+    pages: PackedPagesInput,
+    isStrict: boolean,
+    job: Job,
+    dictionary?: DictionaryModule,
+  ): Promise<Outcome<CheckedPages>> {
     const nBytes = pages.pageSize > 0 ? pages.byteLength : 0;
-    const call = { kind: "decompress pages", nBytes, leastWorkers: WORKERS_TO_DECOMPRESS };
+    const call = { kind: `decompress pages${suffixOf(dictionary)}`, nBytes, leastWorkers: WORKERS_TO_DECOMPRESS };
     const shared = async (): Promise<CheckedPages> => {
-      const checked = await this.#decompressPages(pages, job);
+      const checked = await this.#decompressPages(pages, job, dictionary ?? this.#cpu);
       if (isStrict && checked.status.some((code) => code !== 0)) throw new NotShared();
       return checked;
     };
-    return this.#share(call, job, shared, () => this.#inPlace.decompressPages(pages, isStrict, job));
+    return this.#share(call, job, shared, () => this.#inPlace.decompressPages(pages, isStrict, job, dictionary));
   }
 
-  async #decompressPages({ packed, table, pageSize, byteLength }: PackedPagesInput, job: Job): Promise<CheckedPages> {
+  async #decompressPages({ packed, table, pageSize, byteLength }: PackedPagesInput, job: Job, cpu: CpuModule): Promise<CheckedPages> {
     const { length } = packed;
     const nPages = Math.ceil(byteLength / pageSize);
     const step = this.#partBytes(byteLength, pageSize) / pageSize;
@@ -164,7 +176,7 @@ export class PooledCodec implements Codec {
       const nBytes = Math.min(step * pageSize, byteLength - i * step * pageSize);
       return ["decompressPages", [blocks, entries, pageSize, nBytes], [blocks.buffer, entries.buffer]];
     };
-    await this.#each<CheckedPages>(job, Math.ceil(nPages / step), order, (share) => {
+    await this.#each<CheckedPages>(cpu, job, Math.ceil(nPages / step), order, (share) => {
       bytes.set(share.bytes, at * pageSize);
       status.set(share.status, at);
       at += share.status.length;
@@ -219,6 +231,7 @@ export class PooledCodec implements Codec {
   /** Runs the calls 0 to `n - 1` on workers, at most two per worker at a time, and passes their results to `take` in
    * order. */
   async #each<T>(
+    cpu: CpuModule,
     job: Job,
     n: number,
     order: (i: number) => Order,
@@ -231,7 +244,7 @@ export class PooledCodec implements Codec {
       while (values.length < n) {
         job.check();
         while (next < n && running.length < 2 * this.#pool.size) {
-          const answer = this.#pool.run<T>(this.#cpu, ...order(next));
+          const answer = this.#pool.run<T>(cpu, ...order(next));
           // Prevents an unhandled rejection: the call may fail before it is awaited.
           answer.catch(() => undefined);
           running.push(answer);
@@ -250,8 +263,13 @@ export class PooledCodec implements Codec {
 }
 
 /** Returns the kind of a compression of a frame. */
-function kindOf({ level, contentChecksum }: Required<FrameOptions>): string {
-  return `compress frame ${level} ${contentChecksum}`;
+function kindOf({ level, contentChecksum }: Required<FrameOptions>, dictionary: DictionaryModule | undefined): string {
+  return `compress frame ${level} ${contentChecksum}${suffixOf(dictionary)}`;
+}
+
+/** Returns the end of the kinds of calls with a dictionary, which take longer. */
+function suffixOf(dictionary: DictionaryModule | undefined): string {
+  return dictionary ? " with a dictionary" : "";
 }
 
 /** Returns byte ranges of consecutive blocks with about `partBytes` of content each. This is an estimate, since the content

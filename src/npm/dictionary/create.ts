@@ -19,9 +19,11 @@ export async function createDictionary(bytes: BytesInput, options: DictionaryOpt
     checkOptions(options, names);
     const { id, modules } = options;
     if (id !== undefined) checkSize("id", id, 0xffff_ffff);
-    const own = unshared(checkedBytes("bytes", bytes)).slice();
-    const module = await moduleOf(own, id, modules?.dictionary);
-    const dictionary = Object.freeze({ id: module.dictionaryId, byteLength: Math.min(own.length, MOST_BYTES) });
+    const all = unshared(checkedBytes("bytes", bytes));
+    const whole = await moduleOf(all, id, modules?.dictionary);
+    // The id is that of all bytes.
+    const module = await moduleOf(all.slice(-MOST_BYTES), whole.dictionaryId, modules?.dictionary);
+    const dictionary = Object.freeze({ id: module.dictionaryId, byteLength: module.sent.bytes.length });
     setModule(dictionary, module);
     return dictionary;
   } catch (error) {

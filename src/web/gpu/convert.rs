@@ -7,7 +7,7 @@ use crate::batch::Timings;
 use crate::batch::pipeline::js::JsPacked;
 use crate::js_bytes::JsBytes;
 use crate::lz4::frame::FramePages;
-use crate::lz4::{BlockError, PageEntry};
+use crate::lz4::{BlockError, Dictionary, PageEntry};
 use crate::web::table::{entries, read_entry};
 use crate::{Error, Result, memory};
 
@@ -95,10 +95,14 @@ pub(super) fn read_table(table: &Uint32Array) -> Result<Vec<PageEntry>> {
 }
 
 /// Returns the pages of a frame and its content checksum; `None` if its blocks are not pages or have more than `limit`
-/// bytes of content.
-pub(super) fn read_frame(bytes: JsBytes, limit: u64) -> Result<Option<(JsPacked, Option<u32>)>> {
+/// bytes of content. `dictionary` is the one of the frame, if it has one.
+pub(super) fn read_frame(
+    bytes: JsBytes,
+    limit: u64,
+    dictionary: Option<Dictionary>,
+) -> Result<Option<(JsPacked, Option<u32>)>> {
     let read = |at: usize, to: &mut [u8]| bytes.read_into(at, to);
-    let frame = FramePages::read(bytes.len(), &read)?;
+    let frame = FramePages::read(bytes.len(), &read, dictionary.as_ref())?;
     let frame = frame.filter(|frame| frame.n_bytes <= limit);
     Ok(frame.map(|frame| {
         let pages = JsPacked {
@@ -107,6 +111,7 @@ pub(super) fn read_frame(bytes: JsBytes, limit: u64) -> Result<Option<(JsPacked,
             table: frame.table,
             page_size: frame.page_size,
             n_bytes: frame.n_bytes,
+            dictionary,
         };
         (pages, frame.content_checksum)
     }))

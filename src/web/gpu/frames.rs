@@ -6,10 +6,13 @@ use wasm_bindgen::prelude::*;
 
 use super::codec::GpuCodec;
 use super::convert::{Fields, read_frame, timing};
+use super::dictionary::GpuDictionary;
 use crate::Error;
 use crate::batch::pipeline::frame_blocks::FrameBlocks;
 use crate::batch::pipeline::js::OnProgress;
+use crate::batch::pipeline::plan::Form;
 use crate::js_bytes::JsBytes;
+use crate::lz4::Dictionary;
 use crate::web::level::Level;
 
 #[wasm_bindgen]
@@ -34,15 +37,23 @@ impl GpuCodec {
         #[wasm_bindgen(unchecked_param_type = "(page: Uint8Array) => Uint8Array")] encode: Function,
         #[wasm_bindgen(js_name = onProgress, unchecked_optional_param_type = "GpuProgress")]
         on_progress: Option<Function>,
+        #[wasm_bindgen(unchecked_optional_param_type = "GpuDictionary")] dictionary: Option<
+            GpuDictionary,
+        >,
     ) -> Promise {
         let content = JsBytes::new(content);
+        let dictionary = dictionary.map(Dictionary::from);
         let around = (bytes_before as usize, bytes_after as usize);
         let mut blocks = FrameBlocks::new(encode, block_checksums, around);
         self.call(move |codec| {
             Box::pin(async move {
                 let on_progress = OnProgress(on_progress);
-                let (level, to) = (level.into(), &mut blocks);
-                let compressed = codec.compress_frame(to, &content, block_size, level, on_progress);
+                let form = Form {
+                    page_size: block_size,
+                    level: level.into(),
+                    dictionary: dictionary.as_ref(),
+                };
+                let compressed = codec.compress_frame(&mut blocks, &content, form, on_progress);
                 let timings = compressed.await?;
                 let fields = Fields::new();
                 let blocks = blocks.into_array()?;
@@ -73,11 +84,15 @@ impl GpuCodec {
         on_content: Function,
         #[wasm_bindgen(js_name = onProgress, unchecked_optional_param_type = "GpuProgress")]
         on_progress: Option<Function>,
+        #[wasm_bindgen(unchecked_optional_param_type = "GpuDictionary")] dictionary: Option<
+            GpuDictionary,
+        >,
     ) -> Promise {
         let frame = JsBytes::new(frame);
+        let dictionary = dictionary.map(Dictionary::from);
         self.call(move |codec| {
             Box::pin(async move {
-                let Some((pages, checksum)) = read_frame(frame, limit as u64)? else {
+                let Some((pages, checksum)) = read_frame(frame, limit as u64, dictionary)? else {
                     return Ok(JsValue::UNDEFINED);
                 };
                 let n_bytes = pages.n_bytes as usize;

@@ -2,6 +2,7 @@
 
 mod codec;
 mod convert;
+mod dictionary;
 mod frames;
 mod pages;
 mod resident;

@@ -5,9 +5,12 @@ use wasm_bindgen::prelude::*;
 
 use super::codec::GpuCodec;
 use super::convert::{checked_pages, first_error, packed_pages, read_table};
+use super::dictionary::GpuDictionary;
 use crate::batch::pipeline::decompress::check;
 use crate::batch::pipeline::js::{JsPacked, OnProgress};
+use crate::batch::pipeline::plan::Form;
 use crate::js_bytes::JsBytes;
+use crate::lz4::Dictionary;
 use crate::web::level::Level;
 
 #[wasm_bindgen]
@@ -21,12 +24,21 @@ impl GpuCodec {
         level: Level,
         #[wasm_bindgen(js_name = onProgress, unchecked_optional_param_type = "GpuProgress")]
         on_progress: Option<Function>,
+        #[wasm_bindgen(unchecked_optional_param_type = "GpuDictionary")] dictionary: Option<
+            GpuDictionary,
+        >,
     ) -> Promise {
         let bytes = JsBytes::new(bytes);
+        let dictionary = dictionary.map(Dictionary::from);
         self.call(move |codec| {
             Box::pin(async move {
                 let on_progress = OnProgress(on_progress);
-                let compressed = codec.compress(&bytes, page_size, level.into(), on_progress);
+                let form = Form {
+                    page_size,
+                    level: level.into(),
+                    dictionary: dictionary.as_ref(),
+                };
+                let compressed = codec.compress(&bytes, form, on_progress);
                 let (mut blocks, timings) = compressed.await?;
                 Ok(packed_pages(blocks.packed()?, &blocks.table, &timings))
             })
@@ -35,6 +47,10 @@ impl GpuCodec {
 
     /// Decompresses pages. The array `packed` must not change until the call is done. A corrupt page is filled with
     /// zeros; if `isStrict`, the call rejects with an error.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "an object of options would add code to read its fields"
+    )]
     #[wasm_bindgen(js_name = decompressPages, unchecked_return_type = "Promise<GpuCheckedPages>")]
     pub fn decompress_pages(
         &self,
@@ -45,8 +61,12 @@ impl GpuCodec {
         #[wasm_bindgen(js_name = isStrict)] is_strict: bool,
         #[wasm_bindgen(js_name = onProgress, unchecked_optional_param_type = "GpuProgress")]
         on_progress: Option<Function>,
+        #[wasm_bindgen(unchecked_optional_param_type = "GpuDictionary")] dictionary: Option<
+            GpuDictionary,
+        >,
     ) -> Promise {
         let bytes = JsBytes::new(packed);
+        let dictionary = dictionary.map(Dictionary::from);
         let table = read_table(&table);
         self.call(move |codec| {
             Box::pin(async move {
@@ -56,6 +76,7 @@ impl GpuCodec {
                     table: table?,
                     page_size,
                     n_bytes: n_bytes as u64,
+                    dictionary,
                 };
                 let out = JsBytes::zeros(check(&pages.view())?)?;
                 let run = codec.decompress(&pages, &out, OnProgress(on_progress));

@@ -7,15 +7,19 @@ use super::codec::GpuCodec;
 use super::convert::{
     Fields, Part, Target, first_error, packed_pages, read_frame, read_table, timing,
 };
+use super::dictionary::GpuDictionary;
 use crate::batch::pipeline::decompress::check;
 use crate::batch::pipeline::js::{JsBlocks, JsPacked, OnProgress};
+use crate::batch::pipeline::plan::Form;
 use crate::batch::web::JsCodec;
 use crate::batch::{
-    ResidentPages, ResidentPart, Timings, compress_resident_async, decompress_resident_async,
+    ResidentDictionary, ResidentPages, ResidentPart, Timings, compress_resident_async,
+    decompress_resident_async,
 };
 use crate::clock::Clock;
 use crate::gpu::{Backend, Buffer, GpuDevice, HostUse, Place, Recorder, Sized64};
 use crate::js_bytes::JsBytes;
+use crate::lz4::Dictionary;
 use crate::web::level::Level;
 use crate::web::promise::promise;
 use crate::{Error, Result, memory};
@@ -31,10 +35,19 @@ impl GpuCodec {
         #[wasm_bindgen(js_name = byteLength)] n_bytes: f64,
         #[wasm_bindgen(js_name = pageSize)] page_size: u32,
         level: Level,
+        #[wasm_bindgen(unchecked_optional_param_type = "GpuDictionary")] dictionary: Option<
+            GpuDictionary,
+        >,
     ) -> Promise {
+        let dictionary = dictionary.map(Dictionary::from);
         self.call_resident(move |codec| {
             Box::pin(async move {
-                compress(codec, &buffer, n_bytes as u64, page_size, level.into()).await
+                let form = Form {
+                    page_size,
+                    level: level.into(),
+                    dictionary: dictionary.as_ref(),
+                };
+                compress(codec, &buffer, n_bytes as u64, form).await
             })
         })
     }
@@ -46,14 +59,24 @@ impl GpuCodec {
         #[wasm_bindgen(unchecked_param_type = "readonly GpuPart[]")] parts: Array,
         #[wasm_bindgen(js_name = pageSize)] page_size: u32,
         target: Target,
+        #[wasm_bindgen(unchecked_optional_param_type = "GpuDictionary")] dictionary: Option<
+            GpuDictionary,
+        >,
     ) -> Promise {
+        let dictionary = dictionary.map(Dictionary::from);
         self.call_resident(move |codec| {
-            Box::pin(async move { decompress_parts(codec, &parts, page_size, &target).await })
+            Box::pin(async move {
+                decompress_parts(codec, &parts, page_size, &target, dictionary.as_ref()).await
+            })
         })
     }
 
     /// Like [`decompress_parts`](Self::decompress_parts), for pages in arrays, which must not change until the call is
     /// done.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "an object of options would add code to read its fields"
+    )]
     #[wasm_bindgen(js_name = decompressPagesTo, unchecked_return_type = "Promise<GpuContent>")]
     pub fn decompress_pages_to(
         &self,
@@ -64,8 +87,12 @@ impl GpuCodec {
         target: Target,
         #[wasm_bindgen(js_name = onProgress, unchecked_optional_param_type = "GpuProgress")]
         on_progress: Option<Function>,
+        #[wasm_bindgen(unchecked_optional_param_type = "GpuDictionary")] dictionary: Option<
+            GpuDictionary,
+        >,
     ) -> Promise {
         let bytes = JsBytes::new(packed);
+        let dictionary = dictionary.map(Dictionary::from);
         let table = read_table(&table);
         self.call_resident(move |codec| {
             Box::pin(async move {
@@ -75,6 +102,7 @@ impl GpuCodec {
                     table: table?,
                     page_size,
                     n_bytes: n_bytes as u64,
+                    dictionary,
                 };
                 decompress(codec, &pages, &target, OnProgress(on_progress)).await
             })
@@ -93,11 +121,15 @@ impl GpuCodec {
         target: Target,
         #[wasm_bindgen(js_name = onProgress, unchecked_optional_param_type = "GpuProgress")]
         on_progress: Option<Function>,
+        #[wasm_bindgen(unchecked_optional_param_type = "GpuDictionary")] dictionary: Option<
+            GpuDictionary,
+        >,
     ) -> Promise {
         let bytes = JsBytes::new(frame);
+        let dictionary = dictionary.map(Dictionary::from);
         self.call_resident(move |codec| {
             Box::pin(async move {
-                let Some((pages, _)) = read_frame(bytes, target.limit())? else {
+                let Some((pages, _)) = read_frame(bytes, target.limit(), dictionary)? else {
                     return Ok(JsValue::UNDEFINED);
                 };
                 match decompress(codec, &pages, &target, OnProgress(on_progress)).await {
@@ -162,12 +194,19 @@ async fn compress(
     codec: &JsCodec,
     buffer: &JsValue,
     n_bytes: u64,
-    page_size: u32,
-    level: crate::lz4::Level,
+    form: Form<'_>,
 ) -> Result<JsValue> {
     let (clock, device) = (Clock::start(), codec.device());
+    let (page_size, level) = (form.page_size, form.level);
     let pages = device.buffer_from_js(buffer)?;
-    let compressed = compress_resident_async(device, &pages, n_bytes, page_size, level).await?;
+    let compressed = match form.dictionary {
+        None => compress_resident_async(device, &pages, n_bytes, page_size, level).await?,
+        Some(dictionary) => {
+            let resident = ResidentDictionary::new_async(device, dictionary).await?;
+            let run = resident.compress_resident_async(device, &pages, n_bytes, page_size, level);
+            run.await?
+        }
+    };
     let (parts, made) = (Array::new(), Array::new());
     for part in &compressed.parts {
         let given = give_away(device, part, page_size, &made);
@@ -186,11 +225,19 @@ async fn decompress_parts(
     parts: &Array,
     page_size: u32,
     target: &Target,
+    dictionary: Option<&Dictionary>,
 ) -> Result<JsValue> {
     let (clock, device) = (Clock::start(), codec.device());
     let compressed = ResidentPages::new(parts_from_js(device, parts)?, page_size);
     let to = PageBuffer::of(device, target, compressed.n_bytes)?;
-    let outcome = decompress_resident_async(device, &compressed, &to.buffer).await?;
+    let outcome = match dictionary {
+        None => decompress_resident_async(device, &compressed, &to.buffer).await?,
+        Some(dictionary) => {
+            let resident = ResidentDictionary::new_async(device, dictionary).await?;
+            let run = resident.decompress_resident_async(device, &compressed, &to.buffer);
+            run.await?
+        }
+    };
     first_error(&outcome.errors)?;
     Ok(to.content(compressed.n_bytes, &times(clock, outcome.kernel_ns)))
 }

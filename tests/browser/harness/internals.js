@@ -6,5 +6,6 @@ export { Compressor } from "../../../src/npm/api/compressor.ts";
 export { CpuCodec } from "../../../src/npm/codec/cpu.ts";
 export { MIN_SHARED_BYTES, Sharing } from "../../../src/npm/codec/sharing.ts";
 export { GpuCodec } from "../../../src/npm/codec/gpu.ts";
+export { moduleWith } from "../../../src/npm/modules/dictionaries.ts";
 export { load } from "../../../src/npm/modules/load.ts";
 export * as cpuGlue from "../../../src/npm/wasm/cpu.js";

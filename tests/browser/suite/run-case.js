@@ -5,6 +5,7 @@ import { casesFor } from "./shaders.js";
 const parts = {
   "cpu-without-gpu": ["cpu", "casesWithoutGpu"],
   "tensor-without-gpu": ["tensor", "casesWithoutGpu"],
+  "dictionary-with-gpu": ["dictionary", "casesWithGpu"],
   "snapshots-with-gpu": ["snapshots", "casesWithGpu"],
   "streams-with-gpu": ["streams", "casesWithGpu"],
 };
