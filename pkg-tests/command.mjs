@@ -43,9 +43,28 @@ function runnerIn(place) {
 export async function checkCommand(report, place) {
   const runner = runnerIn(place);
   await checkFiles(report, runner);
+  await checkDictionary(report, runner);
   await checkMessages(report, runner, place);
   await checkSignal(report, runner);
   rmSync(runner.folder, { recursive: true });
+}
+
+async function checkDictionary(report, { at, content, fails, succeeds }) {
+  await report.run("command, dictionary", () => {
+    writeFileSync(at("d"), content.subarray(0, 40_000));
+    writeFileSync(at("e"), "another");
+    succeeds(["-D", "d", "a.txt", "-fo", "d.lz4"]);
+    assert.ok(statSync(at("d.lz4")).size < 0.7 * statSync(at("a.txt")).size, "a dictionary helps");
+    assert.ok(succeeds(["-dc", "--dictionary", "d", "d.lz4"]).stdout.equals(content));
+    fails(["-t", "d.lz4"], 1, /d\.lz4: dictionary 0x[0-9a-f]{8} is needed; .*: -D FILE/);
+    fails(["-t", "-D", "e", "d.lz4"], 1, /the given one is 0x[0-9a-f]{8}; .*: -D FILE/);
+    fails(["-t", "-D", "none", "d.lz4"], 1, /-D none: ENOENT/);
+    const lz4 = findProgram("lz4");
+    if (!lz4) return;
+    assert.ok(execFileSync(lz4, ["-dc", "-D", at("d"), at("d.lz4")], { maxBuffer: MOST_BYTES }).equals(content));
+    const theirs = execFileSync(lz4, ["-9c", "-D", at("d"), at("a.txt")], { maxBuffer: MOST_BYTES, stdio: ["ignore", "pipe", "ignore"] });
+    assert.ok(succeeds(["-dc", "-D", "d"], theirs).stdout.equals(content));
+  });
 }
 
 async function checkFiles(report, { at, content, fails, succeeds }) {

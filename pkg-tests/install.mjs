@@ -48,7 +48,7 @@ export async function installFixture(folder, name, tarball, entry = "pagepress",
   const dist = /^(.*dist\/)index\.js$/.exec(entry)?.[1];
   if (dist !== undefined) {
     const others = join(place, "entries.js");
-    await writeFile(others, (await readFile(others, "utf8")).replace(/from "pagepress\/(.*)"/g, `from "${dist}$1.js"`));
+    await writeFile(others, (await readFile(others, "utf8")).replace(/from "pagepress(?:\/(.*))?"/g, (_, name = "index") => `from "${dist}${name}.js"`));
   }
   const publicFolder = publicFolders[name];
   for (const at of [place, ...(publicFolder ? [join(place, publicFolder)] : [])]) {

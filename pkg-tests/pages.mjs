@@ -32,7 +32,7 @@ async function checkPage(browser, site, gpu, scopes, { engines, inPlace }) {
 
 /** Checks that exactly the required modules are fetched, at most once per scope and not by the workers of the pool. */
 function checkRequests(requests, scopes, modules) {
-  const fetched = requests.filter((path) => path.endsWith(".wasm")).map((path) => /(cpu|formats|gpu|seek|snapshot)_bg/.exec(path)?.[1]);
+  const fetched = requests.filter((path) => path.endsWith(".wasm")).map((path) => /(cpu|dictionary|formats|gpu|seek|snapshot)_bg/.exec(path)?.[1]);
   assert.deepEqual([...new Set(fetched)].sort(), modules, "modules fetched");
   for (const module of modules) {
     const times = fetched.filter((name) => name === module).length;
@@ -51,18 +51,20 @@ async function checkPart(browser, site) {
   checkRequests(site.requests.slice(before), ["window"], ["seek"]);
 }
 
-/** Checks snapshots and an adapter in a window and a worker, and that they fetch the modules for these and no others. */
+/** The outcome of the fixture `entries`. */
+export const entriesOutcome = { snapshot: true, dictionary: true, zarr: true };
+
+/** Checks snapshots, dictionaries and an adapter in a window and a worker, and that they fetch the modules for these and no others. */
 export async function checkEntries(browser, site) {
   const before = site.requests?.length ?? 0;
   const page = await openPage(browser, `${site.url}?entries`);
   await page.waitForFunction(() => globalThis.result, null, { timeout: 180_000 }).catch((error) => {
     throw new Error([error.message, ...page.faults].join("\n"));
   });
-  const outcome = { snapshot: true, zarr: true };
-  assert.deepEqual(await page.evaluate(() => globalThis.result), { window: outcome, worker: outcome });
+  assert.deepEqual(await page.evaluate(() => globalThis.result), { window: entriesOutcome, worker: entriesOutcome });
   await page.close();
   assert.deepEqual(page.faults, []);
-  if (site.requests) checkRequests(site.requests.slice(before), ["window", "worker"], ["formats", "snapshot"]);
+  if (site.requests) checkRequests(site.requests.slice(before), ["window", "worker"], ["dictionary", "formats", "snapshot"]);
 }
 
 /**
@@ -75,7 +77,7 @@ export async function checkSite(report, browsers, name, open, { scopes, gpuScope
   const scopesOf = { software: gpuScopes, none: scopes };
   const nameOf = (gpu) => `${name} [${scopesOf[gpu].join(", ")}; ${gpu}]`;
   const partName = `${name} [a part of a file]`;
-  const entriesName = `${name} [snapshots and an adapter]`;
+  const entriesName = `${name} [other entries]`;
   if (![nameOf("software"), nameOf("none"), partName, entriesName].some((one) => report.wants(one))) return;
   const site = await open().catch((error) => error);
   for (const gpu of ["software", "none"]) {

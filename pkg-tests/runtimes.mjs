@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { output, root } from "../scripts/build/run.mjs";
 import { swiftshader } from "../scripts/machine.mjs";
-import { checkOutcomes, checkTensorOutcome } from "./pages.mjs";
+import { checkOutcomes, checkTensorOutcome, entriesOutcome } from "./pages.mjs";
 
 /** Number of processes that are killed while they save snapshots. */
 const N_KILLS = Number(process.env.PAGEPRESS_SAVE_KILLS ?? 10);
@@ -37,6 +37,12 @@ export async function checkTensorRuntimes(report, place) {
       checkTensorOutcome(JSON.parse(printed), engine);
     });
   }
+}
+
+/** Tests the entries beside the main one with a runtime. */
+async function checkOthers(place, command, args) {
+  const printed = await output(command, [...args, join(place, "others.mjs")], { cwd: place, env: { ...process.env, DENO_NO_UPDATE_CHECK: "1" } });
+  assert.deepEqual(JSON.parse(printed), entriesOutcome);
 }
 
 /** Tests snapshots in a folder with a runtime. */
@@ -80,6 +86,9 @@ export async function checkRuntimes(report, place) {
   await report.run("Deno", () => deno());
   await report.run("Deno, its own GPU", () => deno("gpu"));
   await report.run("Bun", () => check(place, bin(".bin/bun"), ["run"]));
+  await report.run("Node, other entries", () => checkOthers(place, process.execPath, []));
+  await report.run("Deno, other entries", () => checkOthers(place, bin(".bin/deno"), ["run", ...permissions]));
+  await report.run("Bun, other entries", () => checkOthers(place, bin(".bin/bun"), ["run"]));
   await report.run("snapshots in Node", () => checkSnapshots(place, process.execPath, []));
   await report.run("snapshots in Deno", () => checkSnapshots(place, bin(".bin/deno"), ["run", ...permissions, "--allow-write", "--allow-sys"]));
   await report.run("snapshots in Bun", () => checkSnapshots(place, bin(".bin/bun"), ["run"]));

@@ -43,7 +43,7 @@ export async function checkParcel(report, browsers, folder, tarball, tools) {
   };
   const main = open("parcel", ["shared-worker", "entries-worker"]);
   await checkSite(report, browsers, "Parcel 2", main, { scopes: ["window", "worker"], entries: false });
-  await report.run("Parcel 2 [snapshots and an adapter]", async () => {
+  await report.run("Parcel 2 [other entries]", async () => {
     const site = await open("parcel-entries", ["shared-worker", "page-worker"])();
     await checkEntries(browsers.none, site).finally(() => site.close());
   });

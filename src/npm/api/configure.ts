@@ -1,7 +1,7 @@
 import { checkOptions, checkSize, fail } from "../base/arguments.js";
 import type { Configuration } from "../base/types.js";
-import { setDefaults } from "../codec/open.js";
 import { isRequested, setSources } from "../modules/load.js";
+import { setDefaults } from "../workers/open-pool.js";
 import * as names from "./options.js";
 
 /** Sets the sources of the WebAssembly modules and the default options of workers, once and before any other call. Options

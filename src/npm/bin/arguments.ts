@@ -18,6 +18,7 @@ FILE is - or left out for standard input, which goes to standard output. Inputs 
   -1, -9                --level sequential, --level high
       --level LEVEL     fast, high or sequential (default, the quickest)
       --block-size N    Content of a block in bytes, 4096 to 4194304 (default 65536)
+  -D, --dictionary FILE The dictionary of the content; lz4 -D FILE reads and writes the same frames
       --index           Add an index of the blocks, which other LZ4 programs skip
       --limit N         Fail rather than decompress one FILE to more than N bytes
   -h, --help            Print this
@@ -40,6 +41,8 @@ export interface Arguments {
   level: "fast" | "high" | "sequential";
   blockSize: number;
   index: boolean;
+  /** Path of the dictionary. */
+  dictionary: string | undefined;
   limit: number | undefined;
 }
 
@@ -57,6 +60,7 @@ const options = {
   "9": flag("9"),
   level: { type: "string" },
   "block-size": { type: "string" },
+  dictionary: { type: "string", short: "D" },
   index: { type: "boolean" },
   limit: { type: "string" },
   help: flag("h"),
@@ -69,7 +73,7 @@ const words = new Map([["compress", "-z"], ["c", "-z"], ["decompress", "-d"], ["
 /** Parses the command line. Throws a `UsageError`. */
 export function readArguments(given: string[]): Arguments | "help" | "version" {
   const [first = "", ...rest] = given;
-  if (["bench", "devices", "ptx"].includes(first)) {
+  if (["bench", "devices", "ptx", "train"].includes(first)) {
     throw new UsageError(`only the native command has \`${first}\`: cargo install pagepress-cli`);
   }
   const word = words.get(first);
@@ -92,6 +96,7 @@ export function readArguments(given: string[]): Arguments | "help" | "version" {
     level: levelOf(values.level ?? (values["9"] ? "high" : "sequential")),
     blockSize: numberOf("--block-size", values["block-size"] ?? "65536", 4096, 4 * 2 ** 20),
     index: values.index ?? false,
+    dictionary: values.dictionary,
     limit: values.limit === undefined ? undefined : numberOf("--limit", values.limit, 0, Number.MAX_SAFE_INTEGER),
   };
 }

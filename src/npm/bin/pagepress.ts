@@ -3,7 +3,7 @@
 import { createReadStream, readFileSync, type Stats, statSync } from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { Lz4CompressionStream, Lz4DecompressionStream, type Progress } from "pagepress";
+import { type Dictionary, Lz4CompressionStream, Lz4DecompressionStream, type PagepressError, type Progress } from "pagepress";
 import { type Arguments, HELP, readArguments, UsageError } from "./arguments.js";
 import { createFile, type Output, removePendingAtSignals, standardOutput } from "./output.js";
 
@@ -42,8 +42,8 @@ function openOutput(path: string | null, { mode, force }: Arguments): Output | n
 }
 
 /** Returns the stream that compresses or decompresses `input`. */
-function transformOf(args: Arguments, input: Input, onProgress: (progress: Progress) => void) {
-  const common = { backend: "cpu", onProgress } as const;
+function transformOf(args: Arguments, dictionary: Dictionary | undefined, input: Input, onProgress: (progress: Progress) => void) {
+  const common = { backend: "cpu", dictionary, onProgress } as const;
   if (args.mode !== "compress") {
     return new Lz4DecompressionStream({ ...common, ...(args.limit === undefined ? {} : { maxOutputSize: args.limit }) });
   }
@@ -52,8 +52,25 @@ function transformOf(args: Arguments, input: Input, onProgress: (progress: Progr
   return new Lz4CompressionStream({ ...common, level, blockSize, index, ...size });
 }
 
+/** Reads the dictionary in `file`. */
+async function openDictionary(file: string): Promise<Dictionary> {
+  try {
+    const bytes = readFileSync(file);
+    const { createDictionary } = await import("pagepress/dictionary");
+    return await createDictionary(bytes);
+  } catch (error) {
+    throw new Error(`-D ${file}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** Returns the message of an error, with the option that gives a dictionary. */
+function messageOf(error: unknown): string {
+  const { code, message } = error as PagepressError;
+  return code === "DICTIONARY_NEEDED" || code === "WRONG_DICTIONARY" ? `${message}: -D FILE` : message;
+}
+
 /** Compresses or decompresses `file`. After an error, the incomplete output is removed. */
-async function convert(file: string, args: Arguments): Promise<void> {
+async function convert(file: string, args: Arguments, dictionary: Dictionary | undefined): Promise<void> {
   if (file === "-" && args.mode !== "compress" && process.stdin.isTTY) {
     throw new Error("cannot read a compressed file from a terminal; give a FILE or redirect standard input");
   }
@@ -64,14 +81,14 @@ async function convert(file: string, args: Arguments): Promise<void> {
   let last: Progress = { bytesIn: 0, bytesOut: 0, totalBytes: null, backend: "cpu" };
   try {
     const content = Readable.toWeb(Readable.from(input.stream)) as ReadableStream<Uint8Array<ArrayBuffer>>;
-    const made = content.pipeThrough(transformOf(args, input, (progress) => (last = progress)));
+    const made = content.pipeThrough(transformOf(args, dictionary, input, (progress) => (last = progress)));
     if (output) await pipeline(Readable.fromWeb(made), output.stream, { end: !output.isShared });
     else for await (const _ of made);
     output?.commit(input.stats);
   } catch (error) {
     output?.discard();
     if ((error as NodeJS.ErrnoException).code === "EPIPE") throw error;
-    throw new Error(`${input.name}: ${(error as Error).message}`, { cause: error });
+    throw new Error(`${input.name}: ${messageOf(error)}`, { cause: error });
   }
   if (args.quiet) return;
   const { bytesIn, bytesOut } = last;
@@ -90,10 +107,11 @@ async function main(): Promise<number> {
     return void process.stdout.write(`pagepress ${version}\n`), 0;
   }
   removePendingAtSignals();
+  const dictionary = args.dictionary === undefined ? undefined : await openDictionary(args.dictionary);
   let code = 0;
   for (const file of args.files) {
     try {
-      await convert(file, args);
+      await convert(file, args, dictionary);
     } catch (error) {
       // The reader has closed the pipe: the exit code is that of a program ended by SIGPIPE.
       if ((error as NodeJS.ErrnoException).code === "EPIPE") return 141;

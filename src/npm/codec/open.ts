@@ -2,10 +2,8 @@ import { findObstacles, unavailable } from "../base/adapters.js";
 import { checkOneOf, checkSize, fail } from "../base/arguments.js";
 import type { BackendInfo, CompressorOptions, Device } from "../base/types.js";
 import { LEVELS } from "../modules/enums.js";
-import { compile, load } from "../modules/load.js";
-import { perform } from "../workers/perform.js";
-import { Pool, Workers } from "../workers/pool.js";
-import { hardwareConcurrency, startWorker } from "../workers/start-worker.js";
+import { load } from "../modules/load.js";
+import { openPool } from "../workers/open-pool.js";
 import { AutoCodec } from "./auto.js";
 import type { Codec } from "./codec.js";
 import { CpuCodec } from "./cpu.js";
@@ -17,17 +15,6 @@ export interface Opened {
   codec: Codec;
   /** Reasons against WebGPU that were found before a module was loaded. */
   obstacles: BackendInfo["rejected"];
-}
-
-/** Workers by the function that starts them. */
-const shared = new WeakMap<object, Workers>();
-
-/** Options that were set by `configure`. */
-let defaults: Pick<CompressorOptions, "createWorker" | "workers"> = {};
-
-/** Sets default options of engines that are opened later. */
-export function setDefaults(options: typeof defaults): void {
-  defaults = { ...defaults, ...options };
 }
 
 /** Opens the engine that `options` select. Loads the GPU module only if an adapter can be used. */
@@ -68,19 +55,4 @@ async function openCpu(options: CompressorOptions): Promise<Codec> {
   const inPlace = new CpuCodec(cpu);
   const pool = await openPool(options);
   return pool ? new PooledCodec(inPlace, pool, cpu) : inPlace;
-}
-
-/** Returns a pool of `workers`, by default one per core, which start when there is work; undefined for 0. */
-export async function openPool({ workers = defaults.workers, createWorker = defaults.createWorker }: typeof defaults): Promise<Pool | undefined> {
-  checkSize("workers", workers ?? 0, 1024);
-  const size = workers ?? (await hardwareConcurrency());
-  return size === 0 ? undefined : new Pool(size, workersOf(createWorker));
-}
-
-/** Returns the workers that `createWorker` starts. All compressors and streams with the same function share them. */
-function workersOf(createWorker: CompressorOptions["createWorker"]): Workers {
-  const key = createWorker ?? startWorker;
-  const workers = shared.get(key) ?? new Workers(async () => key(), () => compile("cpu"), perform);
-  shared.set(key, workers);
-  return workers;
 }

@@ -4,7 +4,7 @@ import { type Bytes, join } from "../base/bytes.js";
 import { PagepressError } from "../base/errors.js";
 import { Job } from "../base/job.js";
 import { unshared } from "../base/views.js";
-import { openPool } from "../codec/open.js";
+import { openPool } from "../workers/open-pool.js";
 import { moduleOf } from "./module.js";
 import type { Samples, TrainOptions } from "./types.js";
 
