@@ -63,6 +63,11 @@ function nativeSteps() {
     },
     {
       group: "native",
+      name: "lint, wasm for files and pages with dictionaries",
+      command: clippy("--lib", ...wasm, "--no-default-features", "--features", "web-dictionary"),
+    },
+    {
+      group: "native",
       name: "lint, wasm for containers of other formats",
       command: clippy("--lib", ...wasm, "--no-default-features", "--features", "web-formats"),
     },

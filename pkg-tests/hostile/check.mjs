@@ -18,6 +18,7 @@ const TYPED = new Set([
   "OUT_OF_MEMORY",
   "READ",
   "TRUNCATED_FRAME",
+  "WRONG_DICTIONARY",
 ]);
 
 /** Returns the value of `work`, or the code of its error, which must be typed or in `more`. */

@@ -1,6 +1,7 @@
 // Tests mutated frames, blocks in all formats, page tables and indexes: errors are typed, all readers agree, and memory does
 // not grow. Run by `hostile.mjs` with `--expose-gc`. Arguments: the number of inputs, and the seed.
 import { strict as assert } from "node:assert";
+import { createDictionary } from "../../dist/dictionary.js";
 import { checkMemory, memoryInUse, outcomeOf, pagepress, randomNumbers, textOf } from "./check.mjs";
 
 const { compressSync, createCompressor, decompressSync, Lz4DecompressionStream, openFrame } = pagepress;
@@ -34,8 +35,16 @@ const frames = contents.flatMap((content) => [
   compressSync(content, { blockChecksums: true, level: "high" }),
   compressSync(content, { contentChecksum: false, blockSize: 16384 }),
 ]);
+/** Dictionaries, of which the second is not named by what it compresses. Each input is read with one of them, or with none. */
+const dictionaries = [await createDictionary(textOf(30_000, 7)), await createDictionary(textOf(3000, 8), { id: 0 })];
+let dictionary;
+for (const used of dictionaries) {
+  for (const content of contents) frames.push(compressSync(content, { dictionary: used, blockSize: 4096, level: "fast" }));
+}
 frames.push(joined(skippable, frames[6], skippable, frames[9]));
-const indexed = contents.map((content) => compressSync(content, { index: true, blockSize: 4096, contentChecksum: content.length % 2 === 0 }));
+const indexed = [undefined, ...dictionaries].flatMap((used) =>
+  contents.map((content) => compressSync(content, { dictionary: used, index: true, blockSize: 4096, contentChecksum: content.length % 2 === 0 })),
+);
 
 /** Returns the only block of a frame, and the size of the content. */
 function blockOf(content) {
@@ -43,6 +52,7 @@ function blockOf(content) {
   return frame.slice(19, frame.length - 4);
 }
 const blocks = contents.slice(1, 5).map(blockOf);
+blocks.push(...contents.slice(1, 5).map((content) => compressSync(content, { dictionary: dictionaries[0], format: "block", level: "high" })));
 const records = contents.slice(1, 5).map((content) => compressSync(content, { format: "hadoop" }));
 const prefixed = contents.slice(1, 5).map((content) => {
   const size = new Uint8Array(Uint32Array.of(content.length).buffer);
@@ -54,7 +64,9 @@ frames.push(joined(Uint8Array.of(0x02, 0x21, 0x4c, 0x18), new Uint8Array(Uint32A
 
 const pageBatches = [];
 for (const content of contents) {
-  for (const pageSize of [4096, 65536]) pageBatches.push(await compressor.compressPages(content, { pageSize }));
+  for (const used of [undefined, ...dictionaries]) {
+    for (const pageSize of [4096, 65536]) pageBatches.push(await compressor.compressPages(content, { pageSize, dictionary: used }));
+  }
 }
 
 const INTERESTING = [0, 1, 0x7f, 0x80, 0xff, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 4096, 65536, 2 ** 22, 2 ** 30];
@@ -84,7 +96,7 @@ function changed(bytes, others) {
 }
 
 async function streamed(bytes) {
-  const stream = new Lz4DecompressionStream({ compressor, maxOutputSize: LIMIT });
+  const stream = new Lz4DecompressionStream({ compressor, dictionary, maxOutputSize: LIMIT });
   const writer = stream.writable.getWriter();
   writer.closed.catch(() => undefined);
   writer.write(bytes).then(() => writer.close()).catch(() => undefined);
@@ -103,22 +115,22 @@ function agree(outcomes) {
 }
 
 async function tryFrame(bytes, isStreamed) {
-  const options = { maxOutputSize: LIMIT };
+  const options = { dictionary, maxOutputSize: LIMIT };
   const ways = [async () => decompressSync(bytes, options), () => compressor.decompress(bytes, options)];
   if (isStreamed) ways.push(() => streamed(bytes));
   return agree(await Promise.all(ways.map((way) => outcomeOf(way))));
 }
 
 async function tryIndexed(bytes) {
-  const whole = await outcomeOf(async () => decompressSync(bytes, { maxOutputSize: LIMIT }));
-  const part = await outcomeOf(async () => (await openFrame(bytes)).read(0, LIMIT));
+  const whole = await outcomeOf(async () => decompressSync(bytes, { dictionary, maxOutputSize: LIMIT }));
+  const part = await outcomeOf(async () => (await openFrame(bytes, { dictionary })).read(0, LIMIT));
   if (whole.value && part.value) assert.ok(Buffer.compare(whole.value, part.value) === 0, "openFrame reads other content");
-  await outcomeOf(async () => (await openFrame(bytes)).read(next() % 80_000, next() % 80_000));
+  await outcomeOf(async () => (await openFrame(bytes, { dictionary })).read(next() % 80_000, next() % 80_000));
   return whole;
 }
 
 async function tryBlock(bytes, format) {
-  const options = { format, maxOutputSize: LIMIT };
+  const options = { format, ...(format === "hadoop" ? {} : { dictionary }), maxOutputSize: LIMIT };
   return agree([await outcomeOf(async () => decompressSync(bytes, options)), await outcomeOf(() => compressor.decompress(bytes, options))]);
 }
 
@@ -131,8 +143,8 @@ async function tryPages(batch) {
   new Uint8Array(table.buffer).set(bytes.subarray(0, table.byteLength));
   const byteLength = next() % 8 === 0 ? one(INTERESTING) % LIMIT : batch.byteLength;
   const pages = { ...batch, packed, table, byteLength };
-  const checked = await outcomeOf(() => compressor.checkPages(pages));
-  const strict = await outcomeOf(() => compressor.decompressPages(pages));
+  const checked = await outcomeOf(() => compressor.checkPages(pages, { dictionary }));
+  const strict = await outcomeOf(() => compressor.decompressPages(pages, { dictionary }));
   if (!checked.value) assert.equal(strict.code, checked.code);
   else assert.equal(strict.code === undefined, checked.value.status.every((status) => status === 0));
   return strict;
@@ -153,6 +165,7 @@ const start = performance.now();
 for (let i = 0; i < nInputs; i += 1) {
   // Memory is compared with that after the first inputs, which create the instances.
   if (i === Math.min(2000, nInputs >> 1)) before = await memoryInUse();
+  dictionary = one([undefined, ...dictionaries]);
   try {
     const { code = "content" } = await tries[i % tries.length](i);
     counts[code] = (counts[code] ?? 0) + 1;
