@@ -129,14 +129,19 @@ mod tests {
     #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
     use super::*;
+    use crate::lz4::decompress_block;
     use crate::lz4::frame::{FrameOptions, compress};
 
-    fn pages_of(bytes: &[u8]) -> Option<FramePages> {
+    fn pages_with(bytes: &[u8], dictionary: Option<&Dictionary>) -> Option<FramePages> {
         let read = |at: usize, to: &mut [u8]| {
             to.copy_from_slice(&bytes[at..at + to.len()]);
             Ok(())
         };
-        FramePages::read(bytes.len(), &read, None).expect("memory for a test")
+        FramePages::read(bytes.len(), &read, dictionary).expect("memory for a test")
+    }
+
+    fn pages_of(bytes: &[u8]) -> Option<FramePages> {
+        pages_with(bytes, None)
     }
 
     fn content(n_bytes: u32) -> Vec<u8> {
@@ -167,11 +172,28 @@ mod tests {
                     let mut decoded = vec![0; page.len()];
                     match entry.kind {
                         PageKind::Stored => decoded.copy_from_slice(block),
-                        _ => assert_eq!(decode(block, &mut decoded, 0), Ok(page.len())),
+                        _ => assert_eq!(decompress_block(block, &mut decoded), Ok(())),
                     }
                     assert_eq!(decoded, page);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_frame_with_a_dictionary_needs_it() {
+        let content = content(3 * 4096);
+        for id in [7, 0] {
+            let dictionary = Dictionary::with_id(&content[4000..8000], id);
+            let options = FrameOptions {
+                block_size: 4096,
+                dictionary: Some(dictionary.clone()),
+                ..FrameOptions::default()
+            };
+            let frame = compress(&content, &options).expect("in range");
+            let pages = pages_with(&frame, Some(&dictionary)).expect("pages");
+            assert_eq!((pages.page_size, pages.n_bytes), (4096, 12_288));
+            assert_eq!(pages_of(&frame), None);
         }
     }
 
