@@ -181,15 +181,18 @@ fn lz4_longest(
         let first_word = page * (PAGE_SIZE / 4);
         let i = (piece % (PAGE_SIZE / 128)) * 128 + lane;
         let n = min(PAGE_SIZE, params.n_bytes - page * PAGE_SIZE);
-        let is_searchable = i + 12 <= n && n >= 13 && sizes[page] == 0;
+        let has_matches = n >= 13 && sizes[page] == 0;
+        let is_searchable = has_matches && i + 12 <= n;
+        // A lane also takes one of the candidates before the piece, which may be more than the positions of a last piece.
+        let is_before = has_matches && lane < CANDIDATES && i >= CANDIDATES && i + 12 <= n + CANDIDATES;
         if lane < SLOTS / 32 {
             atomicStore(&sh_begins[lane], 0u);
         }
         if is_searchable {
             stage_slot(first_word, 4 * first_word + i, CANDIDATES + lane);
-            if lane < CANDIDATES && i >= CANDIDATES {
-                stage_slot(first_word, 4 * first_word + i - CANDIDATES, lane);
-            }
+        }
+        if is_before {
+            stage_slot(first_word, 4 * first_word + i - CANDIDATES, lane);
         }
         workgroupBarrier();
         if is_searchable {
@@ -198,9 +201,9 @@ fn lz4_longest(
             } else {
                 mark_begin(CANDIDATES + lane);
             }
-            if lane > 0 && lane < CANDIDATES && i >= CANDIDATES {
-                mark_begin(lane);
-            }
+        }
+        if is_before && lane > 0 {
+            mark_begin(lane);
         }
         workgroupBarrier();
         if is_searchable {

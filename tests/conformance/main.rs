@@ -60,6 +60,13 @@ macro_rules! conformance {
             }
 
             #[test]
+            fn short_pages_of_few_words_equal_the_twins() {
+                subject()
+                    .iter_mut()
+                    .for_each(crate::pages::short_pages_of_few_words_equal_the_twins);
+            }
+
+            #[test]
             fn batches_may_be_cut_anywhere() {
                 subject()
                     .iter()
