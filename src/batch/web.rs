@@ -83,7 +83,7 @@ impl JsCodec {
         level: Level,
         on_progress: OnProgress,
     ) -> Result<Timings> {
-        if let Some(reason) = level.cpu_only(false) {
+        if let Some(reason) = level.cpu_only() {
             return Err(Error::BackendUnavailable {
                 backend: "webgpu",
                 reason: reason.into(),

@@ -18,6 +18,7 @@ mod corrupt;
 mod crossed;
 mod dictionary;
 mod dictionary_calls;
+mod dictionary_edges;
 mod foreign;
 mod guarded;
 mod mutated;
@@ -120,6 +121,13 @@ macro_rules! conformance {
                 subject()
                     .iter()
                     .for_each(crate::dictionary::pages_are_compressed_with_a_dictionary);
+            }
+
+            #[test]
+            fn pages_at_the_edges_of_a_dictionary() {
+                subject()
+                    .iter()
+                    .for_each(crate::dictionary_edges::pages_at_the_edges_of_a_dictionary);
             }
 
             #[test]
