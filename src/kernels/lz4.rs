@@ -37,10 +37,11 @@ static PARSE: KernelInfo = kernel(
 );
 static SORT: KernelInfo = {
     let wgsl = shader!("lz4_sort.wgsl");
-    // SAFETY: `lz4_sort` processes pages below `n_pages`, and reads words of searchable positions, which twelve bytes of the page
-    // follow. It counts the positions of each bucket before it places them, so each has a slot of its own among as many slots
-    // as the page has searchable positions. Loops count positions, buckets or lanes. It clears the workgroup memory that it
-    // reads before it has written it: buckets for each share, lanes at the start, and after each round those it has set.
+    // SAFETY: `lz4_sort` processes pages below `n_pages`, and reads words of searchable positions, which twelve bytes of the
+    // page follow, and with lists at most 20 bytes more. It counts the positions of each bucket before it places them, so each
+    // has a slot of its own among as many slots as the page has searchable positions. Loops count positions, buckets or lanes.
+    // It clears the workgroup memory that it reads before it has written it: buckets for each share, lanes at the start, and
+    // after each round those it has set.
     unsafe { KernelInfo::trusted("lz4_sort", wgsl, &[R, W, W, U], true) }
 };
 static LONGEST: KernelInfo = {
