@@ -8,15 +8,19 @@
 //            the first position after it at which a match is chosen << 16, NEVER << 16 for none
 // sizes      output of lz4_sort.wgsl; then as lz4_parse.wgsl writes them
 // sequences  as lz4_parse.wgsl writes them
+// dictionary as lib/dictionary.wgsl says; any words without one
 //
-// The words of one position in 32 pages, those of a workgroup, follow each other in costs and matches.
+// The words of one position in 32 pages, those of a workgroup, follow each other in costs and matches. Offsets above the position
+// are those of the dictionary.
 //
 // Preconditions: those of lz4_sort.wgsl.
 // Twin: src/lz4/cheapest.rs
 //
-// import: lib/lz4_length, lib/page_word
+// import: lib/dictionary, lib/lz4_length, lib/page_word
 
 override PAGE_SIZE: u32 = 4096;
+// True if a dictionary stands before each page.
+override DICTIONARY: bool = false;
 
 // Longest match without an extension byte.
 const SHORT: u32 = 18;
@@ -26,7 +30,9 @@ const GOES_ON: u32 = 8;
 struct Params {
     n_bytes: u32,
     n_pages: u32,
-    pad: vec2<u32>,
+    pad: u32,
+    // 0 without a dictionary.
+    dictionary_bytes: u32,
 }
 
 @group(0) @binding(0) var<storage, read> pages: array<u32>;
@@ -35,6 +41,7 @@ struct Params {
 @group(0) @binding(3) var<storage, read_write> sequences: array<vec2<u32>>;
 @group(0) @binding(4) var<storage, read_write> sizes: array<u32>;
 @group(0) @binding(5) var<uniform> params: Params;
+@group(0) @binding(6) var<storage, read> dictionary: array<u32>;
 
 // Not below the end of a page less 12.
 const NEVER: u32 = 0xffff;
@@ -42,6 +49,23 @@ const KIND_STORED: u32 = 1u << 30;
 
 fn byte_at(first_word: u32, p: u32) -> u32 {
     return (pages[first_word + (p >> 2)] >> ((p & 3) * 8)) & 0xff;
+}
+
+// Returns true if a match of the position after p has a byte before its source, in the page or in the dictionary.
+fn has_byte_before(p: u32, offset: u32) -> bool {
+    if DICTIONARY && offset > p + 1 {
+        return offset <= p + params.dictionary_bytes;
+    }
+    return offset <= p;
+}
+
+// Returns the byte that is `offset` before p, in the page or in the dictionary.
+fn source_byte(first_word: u32, p: u32, offset: u32) -> u32 {
+    if DICTIONARY && p < offset {
+        let source = i32(p) - i32(offset);
+        return (dictionary_word(source >> 2) >> (u32(source & 3) * 8)) & 0xff;
+    }
+    return byte_at(first_word, p - min(p, offset));
 }
 
 // The position after the current one.
@@ -58,7 +82,7 @@ struct After {
 // are 32 apart, from `first` on.
 fn choose_at(first_word: u32, first: u32, p: u32, byte: u32, own: u32, after: ptr<function, After>) {
     var offset = (*after).offset;
-    let goes_on = (*after).length > 0 && offset <= p && byte == byte_at(first_word, p - min(p, offset));
+    let goes_on = (*after).length > 0 && has_byte_before(p, offset) && byte == source_byte(first_word, p, offset);
     var length = select(0u, (*after).length + 1, goes_on);
     if length <= GOES_ON && (own & 0xffff) >= max(length, 1u) {
         length = own & 0xffff;
@@ -109,10 +133,18 @@ fn choose(first_word: u32, first: u32, n: u32) {
     }
 }
 
+// Returns the four bytes that are `offset` before p, in the page or in the dictionary.
+fn source_word(first_word: u32, p: u32, offset: u32) -> u32 {
+    if DICTIONARY && p < offset {
+        return dictionary_word_at(i32(p) - i32(offset));
+    }
+    return word_at(first_word, p - offset);
+}
+
 // Returns the end of a match that agrees up to `end` and may go on, at most to `limit`.
 fn extended(first_word: u32, end: u32, offset: u32, limit: u32) -> u32 {
     for (var p = end; p < limit; p += 4) {
-        let difference = word_at(first_word, p) ^ word_at(first_word, p - offset);
+        let difference = word_at(first_word, p) ^ source_word(first_word, p, offset);
         if difference != 0 {
             return min(limit, p + (countTrailingZeros(difference) >> 3));
         }
@@ -136,7 +168,13 @@ fn write_sequences_of(first_word: u32, first: u32, n: u32, index: u32) {
         }
         var end = p + length;
         if length != SHORT {
-            end = extended(first_word, end, chosen >> 16, n - 5);
+            let offset = chosen >> 16;
+            var limit = n - 5;
+            if DICTIONARY && offset > p {
+                // A match does not leave the dictionary.
+                limit = min(limit, offset);
+            }
+            end = extended(first_word, end, offset, limit);
         }
         n_sequences++;
         sequences[list + n_sequences] = vec2(p | (chosen & 0xffff0000), bytes | (end << 16));

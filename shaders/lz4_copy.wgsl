@@ -41,6 +41,7 @@ struct Params {
 @group(0) @binding(3) var<storage, read_write> pages: array<u32>;
 @group(0) @binding(4) var<storage, read_write> status: array<u32>;
 @group(0) @binding(5) var<uniform> params: Params;
+@group(0) @binding(6) var<storage, read> dictionary: array<u32>;
 
 // A page, as one of its lanes sees it.
 struct Page {

@@ -7,14 +7,19 @@
 // order, sizes         output of lz4_sort.wgsl
 // matches              one word per position, written where the position is searchable: length | offset << 16; 0 for none.
 //                      The words of one position in 32 pages follow each other.
+// dictionary           as lib/dictionary.wgsl says; any words without one
+//
+// Offsets above the position are those of the dictionary.
 //
 // Preconditions: those of lz4_sort.wgsl.
 // Twin: src/lz4/sorted.rs
 //
-// import: lib/lz4_bucket, lib/page_word
+// import: lib/dictionary, lib/lz4_bucket, lib/page_word
 
 override PAGE_SIZE: u32 = 4096;
 override BUCKET_BITS: u32 = 11;
+// True if a dictionary stands before each page.
+override DICTIONARY: bool = false;
 
 const CANDIDATES: u32 = 64;
 const SLOTS: u32 = CANDIDATES + 128;
@@ -25,7 +30,8 @@ struct Params {
     n_bytes: u32,
     n_pages: u32,
     n_pieces: u32,
-    pad: u32,
+    // 0 without a dictionary.
+    dictionary_bytes: u32,
 }
 
 @group(0) @binding(0) var<storage, read> pages: array<u32>;
@@ -33,6 +39,7 @@ struct Params {
 @group(0) @binding(2) var<storage, read> sizes: array<u32>;
 @group(0) @binding(3) var<storage, read_write> matches: array<u32>;
 @group(0) @binding(4) var<uniform> params: Params;
+@group(0) @binding(5) var<storage, read> dictionary: array<u32>;
 
 // The slots of the workgroup's positions, and the CANDIDATES slots before them: the position, its four bytes, and the four after
 // them.
@@ -167,7 +174,67 @@ fn longest_match(first_word: u32, own: u32, n: u32) -> u32 {
         try_candidates(first_word, own, own - k, min(32u, n_candidates - k), p, cap, &best);
     }
     let offset = p - sh_slots[best.slot];
-    return select(best.length | (offset << 16), 0u, offset == 0);
+    let found = select(best.length | (offset << 16), 0u, offset == 0);
+    if DICTIONARY {
+        return longest_of_both(first_word, p, sh_words[own] * 2654435761u, found, cap);
+    }
+    return found;
+}
+
+// Returns the length of the common prefix of the bytes at p and at `source` in the dictionary, at most `cap`, which does not exceed
+// that of the bytes from there on.
+fn length_in_dictionary(first_word: u32, p: u32, source: i32, cap: u32) -> u32 {
+    var i = first_word + (p >> 2);
+    var j = source >> 2;
+    let p_shift = (p & 3) * 8;
+    let source_shift = u32(source & 3) * 8;
+    var a = pages[i];
+    var b = dictionary_word(j);
+    for (var k = 0u; k < cap; k += 4) {
+        i++;
+        j++;
+        let a_after = pages[i];
+        let b_after = dictionary_word(j);
+        let difference = funnel(a, a_after, p_shift) ^ funnel(b, b_after, source_shift);
+        if difference != 0 {
+            return min(cap, k + (countTrailingZeros(difference) >> 3));
+        }
+        a = a_after;
+        b = b_after;
+    }
+    return cap;
+}
+
+// Returns the longest match of the position p, the product of whose word is `product`: the one in the page, `own`, or a longer one
+// in the dictionary, the latest of equals.
+fn longest_of_both(first_word: u32, p: u32, product: u32, own: u32, cap: u32) -> u32 {
+    let buckets = dictionary_end() + 2;
+    let bucket = dictionary[buckets + (product >> (32 - INDEX_BITS))];
+    let end = buckets + (1u << INDEX_BITS) + (bucket & 0xffff);
+    let n_candidates = bucket >> 16;
+    var best = own;
+    var length = max(own & 0xffff, 3u);
+    for (var k = 1u; k <= n_candidates && length < cap; k++) {
+        let entry = dictionary[end - k];
+        let source = i32(entry & 0xffff) - i32(params.dictionary_bytes);
+        let offset = u32(i32(p) - source);
+        if offset > 0xffff {
+            break;
+        }
+        let most = min(cap, u32(-source));
+        // With other bits of the product, the words differ. A longer match agrees in the four bytes that end after the best length.
+        if (entry ^ (product << 15)) < 0x10000 && most > length {
+            let last = length - 3;
+            if word_at(first_word, p + last) == dictionary_word_at(source + i32(last)) {
+                let found = length_in_dictionary(first_word, p, source, most);
+                if found > length {
+                    length = found;
+                    best = found | (offset << 16);
+                }
+            }
+        }
+    }
+    return best;
 }
 
 @compute @workgroup_size(128)
@@ -181,15 +248,18 @@ fn lz4_longest(
         let first_word = page * (PAGE_SIZE / 4);
         let i = (piece % (PAGE_SIZE / 128)) * 128 + lane;
         let n = min(PAGE_SIZE, params.n_bytes - page * PAGE_SIZE);
-        let is_searchable = i + 12 <= n && n >= 13 && sizes[page] == 0;
+        let has_matches = n >= 13 && sizes[page] == 0;
+        let is_searchable = has_matches && i + 12 <= n;
+        // A lane also takes one of the candidates before the piece, which may be more than the positions of a last piece.
+        let is_before = has_matches && lane < CANDIDATES && i >= CANDIDATES && i + 12 <= n + CANDIDATES;
         if lane < SLOTS / 32 {
             atomicStore(&sh_begins[lane], 0u);
         }
         if is_searchable {
             stage_slot(first_word, 4 * first_word + i, CANDIDATES + lane);
-            if lane < CANDIDATES && i >= CANDIDATES {
-                stage_slot(first_word, 4 * first_word + i - CANDIDATES, lane);
-            }
+        }
+        if is_before {
+            stage_slot(first_word, 4 * first_word + i - CANDIDATES, lane);
         }
         workgroupBarrier();
         if is_searchable {
@@ -198,9 +268,9 @@ fn lz4_longest(
             } else {
                 mark_begin(CANDIDATES + lane);
             }
-            if lane > 0 && lane < CANDIDATES && i >= CANDIDATES {
-                mark_begin(lane);
-            }
+        }
+        if is_before && lane > 0 {
+            mark_begin(lane);
         }
         workgroupBarrier();
         if is_searchable {

@@ -58,6 +58,7 @@ struct Params {
 @group(0) @binding(3) var<storage, read_write> sizes: array<u32>;
 @group(0) @binding(4) var<storage, read_write> tile_sums: array<atomic<u32>>;
 @group(0) @binding(5) var<uniform> params: Params;
+@group(0) @binding(6) var<storage, read> dictionary: array<u32>;
 
 // One array for all uses, since every byte of it reduces occupancy. During the search: the buckets of the hash table. Outside
 // of it: candidate bits, then slots and ends of matches, then starts of segments or prefix sums, and the words named here at

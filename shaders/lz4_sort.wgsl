@@ -1,7 +1,8 @@
 // Sorts the searchable positions of each page by the hash of their words, for level High of src/lz4/mod.rs.
 //
 // A workgroup is 32 lanes and takes shares `workgroup_id.x`, `+ num_workgroups.x`, ...: a share is a page and TABLE of its
-// buckets. It counts the positions of each bucket, then places them in order, one per lane and round.
+// buckets. It counts the positions of each bucket, then places them in order, one per lane and round. With several shares it lists
+// its own positions first.
 //
 // pages  PAGE_SIZE bytes each, back to back; the last may be shorter
 // order  PAGE_SIZE words per page, of which each searchable position has one, its slot: the position
@@ -12,7 +13,7 @@
 // Preconditions: n_bytes > 0, n_pages = ceil(n_bytes / PAGE_SIZE).
 // Twin: src/lz4/sorted.rs
 //
-// import: lib/bits, lib/lz4_bucket
+// import: lib/lz4_bucket, lib/page_word
 
 override PAGE_SIZE: u32 = 4096;
 override BUCKET_BITS: u32 = 11;
@@ -22,6 +23,11 @@ const TABLE: u32 = 2048;
 const ROW: u32 = TABLE / 64;
 override SHARES: u32 = (1u << BUCKET_BITS) / TABLE;
 const KIND_FILL: u32 = 2u << 30;
+// Positions that are listed at once.
+const LISTED: u32 = 512;
+// True if shares have so few of the positions that listing them first is less work.
+override LISTS: bool = SHARES > 2;
+override LIST: u32 = select(1u, LISTED, LISTS);
 
 struct Params {
     n_bytes: u32,
@@ -41,6 +47,9 @@ var<workgroup> sh_lanes: array<atomic<u32>, TABLE>;
 var<workgroup> sh_sums: array<u32, 32>;
 // The words of 128 positions, and the one after them.
 var<workgroup> sh_text: array<u32, 33>;
+// With LISTS, the positions of the share among LISTED ones, and their number.
+var<workgroup> sh_list: array<u32, LIST>;
+var<workgroup> sh_n_listed: u32;
 // 1 if the page is no fill.
 var<workgroup> sh_differs: u32;
 // Positions in the buckets of earlier shares.
@@ -149,6 +158,58 @@ fn place_position(lane: u32, first: u32, p: u32, word: u32, n_searchable: u32, s
     }
 }
 
+// Lists those of LISTED positions from `start` on that are searchable and fall in the buckets of the share, and returns their number. A
+// lane takes 16 positions that follow each other.
+fn list_positions(lane: u32, first_word: u32, start: u32, n_searchable: u32, share: u32) -> u32 {
+    let begin = start + lane * (LISTED / 32);
+    var bits = 0u;
+    if begin < n_searchable {
+        var i = first_word + begin / 4;
+        var word = pages[i];
+        for (var k = 0u; k < LISTED / 32; k += 4) {
+            i++;
+            let after = pages[i];
+            for (var j = 0u; j < 4; j++) {
+                let is_mine = begin + k + j < n_searchable && bucket_of(funnel(word, after, 8 * j)) / TABLE == share;
+                bits |= select(0u, 1u << (k + j), is_mine);
+            }
+            word = after;
+        }
+    }
+    sh_sums[lane] = countOneBits(bits);
+    workgroupBarrier();
+    var to = 0u;
+    for (var i = 0u; i < lane; i++) {
+        to += sh_sums[i];
+    }
+    while bits != 0 {
+        sh_list[to] = begin + countTrailingZeros(bits);
+        to++;
+        bits &= bits - 1;
+    }
+    if lane == 31 {
+        sh_n_listed = to;
+    }
+    return workgroupUniformLoad(&sh_n_listed);
+}
+
+// Places the positions that fall in the buckets of the share, of several of the page: listed first, since most are not among them.
+fn place_listed(lane: u32, first_word: u32, n_searchable: u32, share: u32) {
+    for (var start = 0u; start < n_searchable; start += LISTED) {
+        let n_listed = list_positions(lane, first_word, start, n_searchable, share);
+        for (var i = 0u; i < n_listed; i += 32) {
+            var p = n_searchable;
+            var word = 0u;
+            if i + lane < n_listed {
+                p = sh_list[i + lane];
+                word = word_at(first_word, p);
+            }
+            place_position(lane, 4 * first_word, p, word, n_searchable, share);
+            workgroupBarrier();
+        }
+    }
+}
+
 // Places all positions that fall in the buckets of the share, 32 in each round, in which a lane takes one.
 fn place_positions(lane: u32, first_word: u32, n_searchable: u32, share: u32) {
     // The last word that a searchable position needs.
@@ -201,6 +262,10 @@ fn lz4_sort(
         count_positions(lane, first_word, n_searchable, share);
         workgroupBarrier();
         place_buckets(lane);
-        place_positions(lane, first_word, n_searchable, share);
+        if LISTS {
+            place_listed(lane, first_word, n_searchable, share);
+        } else {
+            place_positions(lane, first_word, n_searchable, share);
+        }
     }
 }

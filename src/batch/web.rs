@@ -79,7 +79,7 @@ impl JsCodec {
         form: Form<'_>,
         on_progress: OnProgress,
     ) -> Result<Timings> {
-        if let Some(reason) = form.level.cpu_only(form.dictionary.is_some()) {
+        if let Some(reason) = form.level.cpu_only() {
             return Err(Error::BackendUnavailable {
                 backend: "webgpu",
                 reason: reason.into(),

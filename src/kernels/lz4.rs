@@ -37,10 +37,11 @@ static PARSE: KernelInfo = kernel(
 );
 static SORT: KernelInfo = {
     let wgsl = shader!("lz4_sort.wgsl");
-    // SAFETY: `lz4_sort` processes pages below `n_pages`, and reads words of searchable positions, which twelve bytes of the page
-    // follow. It counts the positions of each bucket before it places them, so each has a slot of its own among as many slots
-    // as the page has searchable positions. Loops count positions, buckets or lanes. It clears the workgroup memory that it
-    // reads before it has written it: buckets for each share, lanes at the start, and after each round those it has set.
+    // SAFETY: `lz4_sort` processes pages below `n_pages`, and reads words of searchable positions, which twelve bytes of the
+    // page follow, and with lists at most 20 bytes more. It counts the positions of each bucket before it places them, so each
+    // has a slot of its own among as many slots as the page has searchable positions. Loops count positions, buckets or lanes.
+    // It clears the workgroup memory that it reads before it has written it: buckets for each share, lanes at the start, and
+    // after each round those it has set.
     unsafe { KernelInfo::trusted("lz4_sort", wgsl, &[R, W, W, U], true) }
 };
 static LONGEST: KernelInfo = {
@@ -48,13 +49,15 @@ static LONGEST: KernelInfo = {
     // SAFETY: `lz4_longest` follows the slots that `lz4_sort` wrote in the same submission for each searchable position of a page
     // with a size of 0, and stages the 64 slots before them. The first slot of a page begins a bucket, so candidates are slots of it. A
     // comparison reads less than 16 bytes after the page. It writes the match of a position, of which there is one for each
-    // slot, in the columns of 32 pages. Loops count candidates or bytes.
-    unsafe { KernelInfo::trusted("lz4_longest", wgsl, &[R, R, R, W, U], true) }
+    // slot, in the columns of 32 pages. Loops count candidates or bytes. The index of a dictionary has a word for each bucket, with as
+    // many candidates as there are slots before its end, and eight bytes of the dictionary follow a candidate; comparisons end with the
+    // dictionary, and read less than two words behind it.
+    unsafe { KernelInfo::trusted("lz4_longest", wgsl, &[R, R, R, W, U, R], true) }
 };
 static CHEAPEST: KernelInfo = kernel(
     "lz4_cheapest",
     shader!("lz4_cheapest.wgsl"),
-    &[R, W, W, W, W, U],
+    &[R, W, W, W, W, U, R],
 );
 static PLACE_TILES: KernelInfo = kernel("lz4_place_tiles", PLACE_WGSL, &[R, W, W, U]);
 static PLACE_SUMS: KernelInfo = kernel("lz4_place_sums", PLACE_WGSL, &[R, W, W, U]);
@@ -90,8 +93,10 @@ const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Acce
     //   words behind that. Its index has a word for each bucket.
     // - `lz4_cheapest` processes pages below `n_pages`, for each position of which `costs` and `matches` have a word. A match
     //   that `lz4_longest` wrote in the same submission ends in its page, as does one that goes on from the next position. A page
-    //   has at most a match for every four bytes. Loops count positions or bytes of a page; a chosen match has at least four
-    //   bytes.
+    //   has at most a match for every four bytes before its last five. Loops count positions or bytes of a page; a chosen match has
+    //   at least four bytes.
+    //   With a dictionary, offsets above the position are those of the dictionary, which matches do not leave: the kernel reads a
+    //   byte before its first one at the earliest, and less than two words behind it.
     // - `lz4_place_tiles`, `lz4_place_sums` compare pages with `n_pages` and tiles with `n_tiles`.
     // - `lz4_emit` follows `sequences`, `sizes`, `places` and `tile_sums`, which the launches before it wrote in the same
     //   submission: blocks are no longer than their pages, so they end inside `packed`, which is as long as all pages.
@@ -125,7 +130,7 @@ const PAGES_PER_TILE: u32 = 1024;
 /// [`Slot::Dictionary`]; 0 stands for none.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for other page sizes and numbers of bytes, and for High with a dictionary, which only the CPU writes.
+/// [`Error::InvalidArgument`] for other page sizes and numbers of bytes.
 pub fn compress_job(
     n_bytes: u64,
     page_size: u32,
@@ -137,11 +142,7 @@ pub fn compress_job(
     let dictionary = dictionary::buffer_bytes(dictionary_bytes)?;
     let n_tiles = n_pages.div_ceil(PAGES_PER_TILE);
     let (scratch, mut launches) = match level {
-        Level::High if dictionary.is_some() => {
-            let (given, expected) = (dictionary_bytes.into(), "give 0 at level High");
-            return Err(Error::invalid("dictionary bytes", given, expected));
-        }
-        Level::High => cheapest_launches(n_bytes, n_pages, page_size)?,
+        Level::High => cheapest_launches(n_bytes, n_pages, page_size, dictionary_bytes)?,
         Level::Fast | Level::Sequential => {
             let parser = Parser::new(page_size, compute_units);
             parse_launches(n_bytes, n_pages, parser, dictionary_bytes)
@@ -225,7 +226,12 @@ fn parse_launches(n_bytes: u64, n_pages: u32, parser: Parser, dictionary_bytes: 
 
 /// Returns the search of level High: positions in the order of their hashes, the longest match of each, and the cheapest
 /// sequences. The costs take the place of the order.
-fn cheapest_launches(n_bytes: u64, n_pages: u32, page_size: u32) -> Result<Search> {
+fn cheapest_launches(
+    n_bytes: u64,
+    n_pages: u32,
+    page_size: u32,
+    dictionary_bytes: u32,
+) -> Result<Search> {
     let bucket_bits = Parse::new(page_size, Level::High)?.bucket_bits();
     let n_pieces = n_bytes.div_ceil(PIECE) as u32;
     let n_shares = n_pages * ((1 << bucket_bits) / TABLE);
@@ -235,7 +241,7 @@ fn cheapest_launches(n_bytes: u64, n_pages: u32, page_size: u32) -> Result<Searc
         grid: [n_workgroups.min(MAX_GRID), 1, 1],
         args: with_params(
             slots,
-            Arg::Params(vec![n_bytes as u32, n_pages, n_pieces, 0]),
+            Arg::Params(vec![n_bytes as u32, n_pages, n_pieces, dictionary_bytes]),
         ),
     };
     let sorted = [Slot::Pages, Slot::Order, Slot::Sizes];
@@ -247,6 +253,7 @@ fn cheapest_launches(n_bytes: u64, n_pages: u32, page_size: u32) -> Result<Searc
         &[&sorted[..], &[Slot::Matches]].concat(),
     );
     longest.overrides.push(("BUCKET_BITS", bucket_bits));
+    add_dictionary(&mut longest, dictionary_bytes, Slot::Pages);
     let slots = [
         Slot::Pages,
         Slot::Order,
@@ -254,7 +261,8 @@ fn cheapest_launches(n_bytes: u64, n_pages: u32, page_size: u32) -> Result<Searc
         Slot::Sequences,
         Slot::Sizes,
     ];
-    let cheapest = launch(&CHEAPEST, n_pages.div_ceil(WIDTH), &slots);
+    let mut cheapest = launch(&CHEAPEST, n_pages.div_ceil(WIDTH), &slots);
+    add_dictionary(&mut cheapest, dictionary_bytes, Slot::Pages);
     // The words of 32 pages, of which the last may not exist, follow each other in columns.
     let in_columns = 4 * u64::from(n_pages.next_multiple_of(WIDTH)) * u64::from(page_size);
     let scratch = vec![(Slot::Order, in_columns), (Slot::Matches, in_columns)];

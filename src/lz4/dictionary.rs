@@ -125,6 +125,13 @@ impl Dictionary {
         self.fast().entries()
     }
 
+    /// Returns the index of level High as the words of a GPU: for each bucket the slot after its last one, and the number of candidates in
+    /// the upper half; for each slot its position, and bits 1 to 16 of the product of its word in the upper half.
+    #[cfg(gpu_engine)]
+    pub(crate) fn high_index(&self) -> impl Iterator<Item = u32> {
+        self.sorted().words()
+    }
+
     /// Returns the index of level Sequential, by the hash of the five or six bytes at a position.
     pub(super) fn sequential(&self, n_bytes: u32, hash: impl Fn(&[u8], usize) -> u32) -> &Latest {
         let index = if n_bytes == 5 {

@@ -21,7 +21,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// Returns true if GPUs can write this level, without a dictionary. With one, they can write Fast. Any engine reads it.
+    /// Returns true if GPUs can write this level. Any engine reads it.
     #[must_use]
     pub const fn runs_on_gpu(self) -> bool {
         match self {
@@ -44,13 +44,10 @@ impl Level {
 
 #[cfg(gpu_engine)]
 impl Level {
-    /// Returns the reason why only the CPU writes this level, with a dictionary or without one; `None` if GPUs do, too.
-    pub(crate) const fn cpu_only(self, has_dictionary: bool) -> Option<&'static str> {
+    /// Returns the reason why only the CPU writes this level; `None` if GPUs do, too.
+    pub(crate) const fn cpu_only(self) -> Option<&'static str> {
         match self {
             Self::Sequential => Some("only the CPU writes the level sequential"),
-            Self::High if has_dictionary => {
-                Some("only the CPU writes the level high with a dictionary")
-            }
             Self::High | Self::Fast => None,
         }
     }

@@ -178,6 +178,20 @@ impl SortedDictionary {
         }
     }
 
+    /// Returns a word for each bucket, the slot after its last one and, in the upper half, the number of candidates; then a word for each
+    /// slot, its position and, in the upper half, bits 1 to 16 of the product.
+    #[cfg(gpu_engine)]
+    pub(super) fn words(&self) -> impl Iterator<Item = u32> {
+        let bucket = |begin: u32, end: u32| end | (end - begin).min(IN_DICTIONARY as u32) << 16;
+        let buckets = self.begins.windows(2).map(move |w| bucket(w[0], w[1]));
+        let slot = |(position, word): (&u32, &u32)| {
+            position | word.wrapping_mul(HASH_MULTIPLIER) << 15 & 0xffff_0000
+        };
+        let (positions, words) = (&self.slots.positions, &self.slots.words);
+        let slots = positions.iter().zip(words).skip(CANDIDATES).map(slot);
+        buckets.chain(slots)
+    }
+
     #[inline(always)]
     fn hash(word: u32) -> usize {
         (word.wrapping_mul(HASH_MULTIPLIER) >> (32 - BUCKET_BITS)) as usize

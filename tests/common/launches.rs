@@ -45,12 +45,12 @@ pub fn launches() -> BTreeMap<String, Launch> {
             })
             .collect::<Vec<_>>();
         for level in [Level::Fast, Level::High] {
-            let of = |compute_units| compress_job(n_bytes, page_size, level, compute_units, 0);
-            jobs.extend([of(None), of(Some(ROOMY))]);
+            for size in [0, 65_536] {
+                let of =
+                    |compute_units| compress_job(n_bytes, page_size, level, compute_units, size);
+                jobs.extend([of(None), of(Some(ROOMY))]);
+            }
         }
-        let with_dictionary =
-            |compute_units| compress_job(n_bytes, page_size, Level::Fast, compute_units, 65_536);
-        jobs.extend([with_dictionary(None), with_dictionary(Some(ROOMY))]);
         assert!(jobs.iter().all(Result::is_ok), "sizes of jobs");
         for launch in jobs.into_iter().flatten().flat_map(|job| job.launches) {
             let name = format!("{} {:?}", launch.kernel.name, launch.overrides);

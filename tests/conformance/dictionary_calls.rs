@@ -13,7 +13,7 @@ use pagepress::lz4::frame::{self, FrameOptions};
 use pagepress::lz4::{self, Dictionary, Level, PackedPages};
 
 use crate::common::pages::Random;
-use crate::dictionary::content;
+use crate::dictionary::{LEVELS, content};
 use crate::guarded;
 use crate::pages::assert_same;
 use crate::subject::Subject;
@@ -38,37 +38,61 @@ pub fn calls_with_a_dictionary_equal_the_twins(subject: &Subject) {
     bytes[1000..1300].fill(7);
     let dictionary = Dictionary::new(&bytes);
     let bytes = content_of_batch(&dictionary, &mut random);
-    let expected = dictionary.compress_pages(&bytes, 4096, Level::Fast);
-    let expected = expected.unwrap();
-    let plain = lz4::compress_pages(&bytes, 4096, Level::Fast).unwrap();
-    assert!(expected.packed.len() < plain.packed.len() / 2);
-    by_codec(subject, &dictionary, &bytes, &expected);
-    by_batches(subject, &dictionary, &bytes, &expected);
-    by_frames(subject, &dictionary, &bytes);
-    in_pinned_memory(subject, &dictionary, &bytes, &expected);
-    in_device_memory(subject, &dictionary, &bytes, &expected);
+    for level in LEVELS {
+        let expected = dictionary.compress_pages(&bytes, 4096, level).unwrap();
+        let plain = lz4::compress_pages(&bytes, 4096, level).unwrap();
+        assert!(expected.packed.len() < plain.packed.len() / 2);
+        let case = Case {
+            dictionary: &dictionary,
+            bytes: &bytes,
+            level,
+            expected: &expected,
+        };
+        by_codec(subject, &case);
+        by_batches(subject, &case);
+        by_frames(subject, &case);
+        in_pinned_memory(subject, &case);
+        in_device_memory(subject, &case);
+    }
 }
 
-fn by_codec(subject: &Subject, dictionary: &Dictionary, bytes: &[u8], expected: &PackedPages) {
+/// Pages, and what a call makes of them.
+#[derive(Clone, Copy)]
+struct Case<'a> {
+    dictionary: &'a Dictionary,
+    bytes: &'a [u8],
+    level: Level,
+    expected: &'a PackedPages,
+}
+
+impl Case<'_> {
+    /// Returns settings of batches at the level.
+    fn config(&self) -> GpuBatchConfig {
+        let algorithm = match self.level {
+            Level::High => Algorithm::Lz4High,
+            _ => Algorithm::Lz4,
+        };
+        GpuBatchConfig {
+            algorithm,
+            ..GpuBatchConfig::default()
+        }
+    }
+}
+
+fn by_codec(subject: &Subject, case: &Case<'_>) {
+    let (dictionary, bytes, level, expected) =
+        (case.dictionary, case.bytes, case.level, case.expected);
     let what = subject.name;
     let open = || Codec::with_device(subject.device.clone()).unwrap();
     let mut codec = open().with_dictionary(dictionary.clone());
     for _ in 0..2 {
-        let (found, report) = codec.compress_pages(bytes, 4096, Level::Fast).unwrap();
+        let (found, report) = codec.compress_pages(bytes, 4096, level).unwrap();
         assert_eq!(report.engine, subject.device.name());
         assert_same(&found, expected, what);
         let (back, report) = codec.decompress_pages(&found).unwrap();
         assert_eq!(report.engine, subject.device.name());
         assert!(back == bytes, "{what}");
     }
-    let (high, report) = codec.compress_pages(bytes, 4096, Level::High).unwrap();
-    assert_eq!(
-        report.reason,
-        "only the CPU writes the level high with a dictionary"
-    );
-    let twin = dictionary.compress_pages(bytes, 4096, Level::High).unwrap();
-    assert_same(&high, &twin, what);
-    assert!(codec.decompress_pages(&high).unwrap().0 == bytes, "{what}");
     // A block that is longer than any valid one is left to the CPU.
     let mut long = expected.clone();
     long.table[0].length = 5000;
@@ -93,76 +117,76 @@ fn by_codec(subject: &Subject, dictionary: &Dictionary, bytes: &[u8], expected: 
         actual,
     };
     assert_eq!(wrong.unwrap_err(), error);
-    let (plain, _) = open().compress_pages(bytes, 4096, Level::Fast).unwrap();
+    let (plain, _) = open().compress_pages(bytes, 4096, level).unwrap();
     assert!(codec.decompress_pages(&plain).unwrap().0 == bytes, "{what}");
     let mut empty = open().with_dictionary(Dictionary::with_id(b"", 0));
-    let (found, _) = empty.compress_pages(bytes, 4096, Level::Fast).unwrap();
+    let (found, _) = empty.compress_pages(bytes, 4096, level).unwrap();
     assert_same(&found, &plain, what);
 }
 
-fn by_frames(subject: &Subject, dictionary: &Dictionary, bytes: &[u8]) {
+fn by_frames(subject: &Subject, case: &Case<'_>) {
+    let (dictionary, bytes, level) = (case.dictionary, case.bytes, case.level);
     let open = || Codec::with_device(subject.device.clone()).unwrap();
     let mut codec = open().with_dictionary(dictionary.clone());
-    for (level, engine) in [(Level::Fast, subject.device.name()), (Level::High, "cpu")] {
-        let plain = FrameOptions {
-            block_size: 4096,
-            level,
-            ..FrameOptions::default()
-        };
-        let options = FrameOptions {
-            dictionary: Some(dictionary.clone()),
-            ..plain.clone()
-        };
-        let expected = frame::compress(bytes, &options).unwrap();
-        // The dictionary of the codec, and that of the options.
-        for (mut codec, options) in [
-            (open().with_dictionary(dictionary.clone()), &plain),
-            (open(), &options),
-        ] {
-            let (found, report) = codec.compress_frame(bytes, options).unwrap();
-            assert_eq!(report.engine, engine, "{}", report.reason);
-            assert!(found == expected, "{} {level:?}", subject.name);
-        }
-        let (back, report) = codec.decompress_frame(&expected, None).unwrap();
+    let plain = FrameOptions {
+        block_size: 4096,
+        level,
+        ..FrameOptions::default()
+    };
+    let options = FrameOptions {
+        dictionary: Some(dictionary.clone()),
+        ..plain.clone()
+    };
+    let expected = frame::compress(bytes, &options).unwrap();
+    // The dictionary of the codec, and that of the options.
+    for (mut codec, options) in [
+        (open().with_dictionary(dictionary.clone()), &plain),
+        (open(), &options),
+    ] {
+        let (found, report) = codec.compress_frame(bytes, options).unwrap();
         assert_eq!(report.engine, subject.device.name(), "{}", report.reason);
-        assert!(back == bytes, "{} {level:?}", subject.name);
-        let id = dictionary.id();
-        let needed = open().decompress_frame(&expected, None).unwrap_err();
-        assert_eq!(needed, Error::DictionaryNeeded { id });
-        let mut streamed = Vec::new();
-        let go_on = |_| ControlFlow::Continue(());
-        let input = Cursor::new(bytes.to_vec());
-        let run = codec.compress_stream(input, &mut streamed, &plain, go_on);
-        run.unwrap();
-        assert!(streamed == expected, "{} {level:?}: a stream", subject.name);
-        let mut back = Vec::new();
-        let input = Cursor::new(streamed);
-        codec
-            .decompress_stream(input, &mut back, None, go_on)
-            .unwrap();
-        assert!(back == bytes, "{} {level:?}: a stream", subject.name);
-        let codec = open().with_dictionary(dictionary.clone());
-        let mut writer = CompressWriter::new(Vec::new(), codec, &plain).unwrap();
-        writer.write_all(bytes).unwrap();
-        assert!(
-            writer.finish().unwrap().0 == expected,
-            "{} {level:?}",
-            subject.name
-        );
+        assert!(found == expected, "{} {level:?}", subject.name);
     }
+    let (back, report) = codec.decompress_frame(&expected, None).unwrap();
+    assert_eq!(report.engine, subject.device.name(), "{}", report.reason);
+    assert!(back == bytes, "{} {level:?}", subject.name);
+    let id = dictionary.id();
+    let needed = open().decompress_frame(&expected, None).unwrap_err();
+    assert_eq!(needed, Error::DictionaryNeeded { id });
+    let mut streamed = Vec::new();
+    let go_on = |_| ControlFlow::Continue(());
+    let input = Cursor::new(bytes.to_vec());
+    let run = codec.compress_stream(input, &mut streamed, &plain, go_on);
+    run.unwrap();
+    assert!(streamed == expected, "{} {level:?}: a stream", subject.name);
+    let mut back = Vec::new();
+    let input = Cursor::new(streamed);
+    codec
+        .decompress_stream(input, &mut back, None, go_on)
+        .unwrap();
+    assert!(back == bytes, "{} {level:?}: a stream", subject.name);
+    let codec = open().with_dictionary(dictionary.clone());
+    let mut writer = CompressWriter::new(Vec::new(), codec, &plain).unwrap();
+    writer.write_all(bytes).unwrap();
+    assert!(
+        writer.finish().unwrap().0 == expected,
+        "{} {level:?}",
+        subject.name
+    );
 }
 
-fn by_batches(subject: &Subject, dictionary: &Dictionary, bytes: &[u8], expected: &PackedPages) {
-    let (pages, _) = bytes.as_chunks::<4096>();
+fn by_batches(subject: &Subject, case: &Case<'_>) {
+    let (dictionary, expected) = (case.dictionary, case.expected);
+    let (pages, _) = case.bytes.as_chunks::<4096>();
     for (batch_size, async_dma) in [(1000, true), (5, true), (7, false)] {
         let config = GpuBatchConfig {
             batch_size,
             async_dma,
-            ..GpuBatchConfig::default()
+            ..case.config()
         };
         let open = || GpuBatchCompressor::with_device(subject.device.clone(), config.clone());
         let mut plain = open().unwrap();
-        let mut compressor = open().unwrap().with_dictionary(dictionary.clone()).unwrap();
+        let mut compressor = open().unwrap().with_dictionary(dictionary.clone());
         let found = compressor.compress_batch(pages).unwrap().pages;
         assert_same(&found, expected, subject.name);
         let back = compressor.decompress_batch(&found).unwrap();
@@ -171,25 +195,13 @@ fn by_batches(subject: &Subject, dictionary: &Dictionary, bytes: &[u8], expected
         let needed = plain.decompress_batch(&found).unwrap_err();
         assert_eq!(needed, Error::DictionaryNeeded { id });
     }
-    let config = GpuBatchConfig {
-        algorithm: Algorithm::Lz4High,
-        ..GpuBatchConfig::default()
-    };
-    let high = GpuBatchCompressor::with_device(subject.device.clone(), config).unwrap();
-    let error = high.with_dictionary(dictionary.clone()).unwrap_err();
-    assert_eq!(error.code(), "INVALID_ARGUMENT");
 }
 
-fn in_pinned_memory(
-    subject: &Subject,
-    dictionary: &Dictionary,
-    bytes: &[u8],
-    expected: &PackedPages,
-) {
+fn in_pinned_memory(subject: &Subject, case: &Case<'_>) {
+    let (bytes, expected) = (case.bytes, case.expected);
     let (device, n_bytes) = (&subject.device, bytes.len() as u64);
-    let config = GpuBatchConfig::default();
-    let compressor = GpuBatchCompressor::with_device(device.clone(), config).unwrap();
-    let mut compressor = compressor.with_dictionary(dictionary.clone()).unwrap();
+    let compressor = GpuBatchCompressor::with_device(device.clone(), case.config()).unwrap();
+    let mut compressor = compressor.with_dictionary(case.dictionary.clone());
     block_on(async {
         let host = device.allocate_host(n_bytes, HostUse::Upload).unwrap();
         host.write_async(0, bytes).await.unwrap();
@@ -214,12 +226,9 @@ fn in_pinned_memory(
     });
 }
 
-fn in_device_memory(
-    subject: &Subject,
-    dictionary: &Dictionary,
-    bytes: &[u8],
-    expected: &PackedPages,
-) {
+fn in_device_memory(subject: &Subject, case: &Case<'_>) {
+    let (dictionary, bytes, level, expected) =
+        (case.dictionary, case.bytes, case.level, case.expected);
     let (device, n_bytes) = (&subject.device, bytes.len() as u64);
     let pages = guarded::upload(device, bytes);
     let back = guarded::upload(device, &vec![0xa5; bytes.len()]);
@@ -229,7 +238,7 @@ fn in_device_memory(
             .unwrap();
         assert_eq!(on_device.dictionary(), dictionary);
         let found = on_device
-            .compress_resident_async(device, &pages, n_bytes, 4096, Level::Fast)
+            .compress_resident_async(device, &pages, n_bytes, 4096, level)
             .await
             .unwrap();
         assert_eq!(found.dictionary_id, dictionary.id());
@@ -245,7 +254,8 @@ fn in_device_memory(
         let id = dictionary.id();
         let needed = decompress_resident_async(device, &found, &back).await;
         assert_eq!(needed.unwrap_err(), Error::DictionaryNeeded { id });
-        let high = on_device.compress_resident_async(device, &pages, n_bytes, 4096, Level::High);
-        assert_eq!(high.await.unwrap_err().code(), "INVALID_ARGUMENT");
+        let sequential =
+            on_device.compress_resident_async(device, &pages, n_bytes, 4096, Level::Sequential);
+        assert_eq!(sequential.await.unwrap_err().code(), "INVALID_ARGUMENT");
     });
 }

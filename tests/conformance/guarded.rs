@@ -49,17 +49,17 @@ pub fn decompress(
     (content, status)
 }
 
-/// Compresses pages at level Fast with canaries around every buffer. Returns table and blocks.
+/// Compresses pages with canaries around every buffer. Returns table and blocks.
 pub fn compress(
     device: &GpuDevice,
     bytes: &[u8],
-    page_size: u32,
+    (page_size, level): (u32, Level),
     dictionary: Option<&Dictionary>,
     compute_units: Option<ComputeUnits>,
 ) -> PackedPages {
     let n_bytes = bytes.len() as u64;
     let size = dictionary.map_or(0, |dictionary| dictionary.as_bytes().len() as u32);
-    let job = compress_job(n_bytes, page_size, Level::Fast, compute_units, size);
+    let job = compress_job(n_bytes, page_size, level, compute_units, size);
     let mut pages = bytes.to_vec();
     pages.resize(bytes.len().next_multiple_of(4), 0);
     let given = [
@@ -141,7 +141,11 @@ fn run(device: &GpuDevice, launch: &Launch, buffers: &[Guarded]) {
     // SAFETY: `compress_job` or `decompress_job` created the launch, or `spread` changed it to a form of it that other jobs have, and every slice
     // below has exactly the size that the job states. The test checks that the kernel stays in bounds without the engine's
     // checks.
-    let source = unsafe { KernelSource::of(launch.kernel, &overrides).without_checks() };
+    let mut source = unsafe { KernelSource::of(launch.kernel, &overrides).without_checks() };
+    if launch.kernel.fills_workgroup() {
+        // SAFETY: the table of kernels says so.
+        source = unsafe { source.without_clearing() };
+    }
     let kernel = block_on(device.compile_kernel(&source)).unwrap();
     let args: Vec<_> = launch
         .args

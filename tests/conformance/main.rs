@@ -18,6 +18,7 @@ mod corrupt;
 mod crossed;
 mod dictionary;
 mod dictionary_calls;
+mod dictionary_edges;
 mod foreign;
 mod guarded;
 mod mutated;
@@ -57,6 +58,13 @@ macro_rules! conformance {
                 subject()
                     .iter_mut()
                     .for_each(crate::pages::every_tail_length_equals_the_twins);
+            }
+
+            #[test]
+            fn short_pages_of_few_words_equal_the_twins() {
+                subject()
+                    .iter_mut()
+                    .for_each(crate::pages::short_pages_of_few_words_equal_the_twins);
             }
 
             #[test]
@@ -113,6 +121,13 @@ macro_rules! conformance {
                 subject()
                     .iter()
                     .for_each(crate::dictionary::pages_are_compressed_with_a_dictionary);
+            }
+
+            #[test]
+            fn pages_at_the_edges_of_a_dictionary() {
+                subject()
+                    .iter()
+                    .for_each(crate::dictionary_edges::pages_at_the_edges_of_a_dictionary);
             }
 
             #[test]

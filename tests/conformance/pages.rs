@@ -6,7 +6,7 @@ use pagepress::gpu::runtime::block_on;
 use pagepress::gpu::{Backend, GpuBatchCompressor, GpuBatchConfig, HostMemory, HostUse};
 use pagepress::lz4::{self, Level, PackedPages, PageEntry};
 
-use crate::common::pages::{GENERATORS, edge_lengths, every_generator};
+use crate::common::pages::{GENERATORS, Random, edge_lengths, every_generator};
 use crate::subject::{PAGE_SIZES, Subject};
 
 /// Returns about `n_bytes` of pages of every kind.
@@ -140,6 +140,26 @@ pub fn every_tail_length_equals_the_twins(subject: &mut Subject) {
         "no pages",
     );
     assert!(subject.codec.decompress_pages(&empty).unwrap().0.is_empty());
+}
+
+/// At level High, 128 positions are searched together, in the order of their words. Where there are few words, their candidates are
+/// among the 64 positions before those.
+pub fn short_pages_of_few_words_equal_the_twins(subject: &mut Subject) {
+    let step = if subject.is_main() { 5 } else { 55 };
+    for length in (100..=650).step_by(step) {
+        let mut random = Random::new(length as u64);
+        let bytes: Vec<u8> = (0..length).map(|_| b"abc"[random.below(3)]).collect();
+        let expected = lz4::compress_pages(&bytes, 4096, Level::High).unwrap();
+        let (found, _) = subject
+            .codec
+            .compress_pages(&bytes, 4096, Level::High)
+            .unwrap();
+        assert_same(
+            &found,
+            &expected,
+            &format!("{} {length} bytes", subject.name),
+        );
+    }
 }
 
 pub fn batches_may_be_cut_anywhere(subject: &Subject) {

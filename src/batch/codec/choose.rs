@@ -70,7 +70,7 @@ impl Codec {
         let Some(gpu) = &mut self.gpu else {
             return Ok(Plan::Cpu(self.choice.reason.clone()));
         };
-        if let Some(reason) = form.level.cpu_only(form.dictionary.is_some()) {
+        if let Some(reason) = form.level.cpu_only() {
             return Ok(Plan::Cpu(reason.into()));
         }
         if !auto {

@@ -136,19 +136,10 @@ impl GpuBatchCompressor {
     }
 
     /// Uses a dictionary, which stands before each page, in all later calls.
-    ///
-    /// # Errors
-    /// [`Error::InvalidArgument`] at level High: with a dictionary, only the CPU writes it, as a [`Codec`](crate::batch::Codec) does.
-    pub fn with_dictionary(mut self, dictionary: Dictionary) -> Result<Self> {
-        if let Some(reason) = self.config.algorithm.level().cpu_only(true) {
-            return Err(Error::InvalidArgument {
-                name: "algorithm",
-                value: format!("{:?}", self.config.algorithm),
-                expected: reason,
-            });
-        }
+    #[must_use]
+    pub fn with_dictionary(mut self, dictionary: Dictionary) -> Self {
         self.dictionary = Some(dictionary);
-        Ok(self)
+        self
     }
 
     pub(in crate::batch) const fn dictionary(&self) -> Option<&Dictionary> {

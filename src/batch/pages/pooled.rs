@@ -61,15 +61,13 @@ struct Part<'a> {
 
 impl GpuPoolCompressor {
     /// Uses a dictionary in all later calls, as [`GpuBatchCompressor::with_dictionary`] does.
-    ///
-    /// # Errors
-    /// As [`GpuBatchCompressor::with_dictionary`].
-    pub fn with_dictionary(mut self, dictionary: Dictionary) -> Result<Self> {
+    #[must_use]
+    pub fn with_dictionary(mut self, dictionary: Dictionary) -> Self {
         let compressors = self.compressors.into_iter();
         let with = |on: GpuBatchCompressor| on.with_dictionary(dictionary.clone());
-        self.compressors = compressors.map(with).collect::<Result<_>>()?;
+        self.compressors = compressors.map(with).collect();
         self.dictionary = Some(dictionary);
-        Ok(self)
+        self
     }
 
     /// Returns the compressor of each device, for its counters.

@@ -115,7 +115,7 @@ impl ResidentDictionary {
     /// As [`compress_resident_async`], with this dictionary, which is on the same device.
     ///
     /// # Errors
-    /// As [`compress_resident_async`], and [`Error::InvalidArgument`] for level High.
+    /// As [`compress_resident_async`].
     pub async fn compress_resident_async(
         &self,
         device: &GpuDevice,
@@ -149,7 +149,7 @@ async fn compress(
     dictionary: Option<&ResidentDictionary>,
 ) -> Result<ResidentPages> {
     check(pages, n_bytes, page_size)?;
-    if let Some(reason) = level.cpu_only(dictionary.is_some()) {
+    if let Some(reason) = level.cpu_only() {
         return Err(invalid("level", format!("{level:?}"), reason));
     }
     let form = Form {

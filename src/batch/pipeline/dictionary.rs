@@ -9,7 +9,7 @@ use crate::kernels::dictionary::dictionary_words;
 use crate::lz4::Dictionary;
 
 /// A [`Dictionary`] in the memory of one GPU, for pages that stay there: its methods have the names of the functions that work
-/// without a dictionary. It takes up to 197 kB of that memory.
+/// without a dictionary. It takes up to 590 kB of that memory.
 #[derive(Debug, Clone)]
 pub struct ResidentDictionary {
     dictionary: Dictionary,
