@@ -26,6 +26,8 @@ override DICTIONARY: bool = false;
 const SHORT: u32 = 18;
 // A match that goes on from the next position with more bytes than this is taken, whatever the longest match is.
 const GOES_ON: u32 = 8;
+// Length at which the comparisons of lz4_longest.wgsl stop.
+const LONGEST: u32 = 128;
 
 struct Params {
     n_bytes: u32,
@@ -59,77 +61,119 @@ fn has_byte_before(p: u32, offset: u32) -> bool {
     return offset <= p;
 }
 
-// Returns the byte that is `offset` before p, in the page or in the dictionary.
-fn source_byte(first_word: u32, p: u32, offset: u32) -> u32 {
-    if DICTIONARY && p < offset {
-        let source = i32(p) - i32(offset);
-        return (dictionary_word(source >> 2) >> (u32(source & 3) * 8)) & 0xff;
+// Returns the four bytes before the source of a match of p, in the page or in the dictionary, the byte just before it highest.
+// Bytes before the first one are arbitrary.
+fn bytes_before_source(first_word: u32, p: u32, offset: u32) -> u32 {
+    let source = i32(p) - i32(offset) - 4;
+    let i = source >> 2;
+    let shift = u32(source & 3) * 8;
+    if DICTIONARY && offset > p {
+        return funnel(dictionary_word(i), dictionary_word(i + 1), shift);
     }
-    return byte_at(first_word, p - min(p, offset));
+    return funnel(pages[first_word + u32(max(i, 0))], pages[first_word + u32(i + 1)], shift);
+}
+
+// A page: its first word, its length, and the word of its first position in arrays of 32 pages, whose positions are 32 words apart.
+struct Page {
+    first_word: u32,
+    n: u32,
+    first: u32,
+}
+
+// A position: the longest match, the bytes before its source, the cost at its end, and the cost SHORT bytes on.
+struct Position {
+    own: u32,
+    bytes: u32,
+    end_cost: u32,
+    short_cost: u32,
 }
 
 // The position after the current one.
 struct After {
     cost: u32,
-    // Its match, with length 0 for none.
+    // Its match, with length 0 and offset 0 for none; the bytes before the source; the cost at the end.
     length: u32,
     offset: u32,
+    bytes: u32,
+    end_cost: u32,
     // The first position from there on at which a match is chosen, or NEVER.
     next: u32,
 }
 
-// Chooses between a literal and the match of p, whose byte is `byte` and whose own match is `own`. Words of the page's positions
-// are 32 apart, from `first` on.
-fn choose_at(first_word: u32, first: u32, p: u32, byte: u32, own: u32, after: ptr<function, After>) {
-    var offset = (*after).offset;
-    let goes_on = (*after).length > 0 && has_byte_before(p, offset) && byte == source_byte(first_word, p, offset);
+// Loads the position p, of which `own` is the longest match. Costs are known from p + 4 on.
+fn load(page: Page, p: u32, own: u32) -> Position {
+    let bytes = bytes_before_source(page.first_word, p, own >> 16);
+    let end = page.first + 32 * (p + (own & 0xffff));
+    let short = page.first + 32 * min(p + SHORT, page.n - 1);
+    return Position(own, bytes, costs[end], costs[short]);
+}
+
+// Chooses between a literal and the match of p, whose byte is `byte`.
+fn choose_at(page: Page, p: u32, byte: u32, here: Position, after: ptr<function, After>) {
+    let goes_on = (*after).length > 0 && has_byte_before(p, (*after).offset) && byte == (*after).bytes >> 24;
     var length = select(0u, (*after).length + 1, goes_on);
-    if length <= GOES_ON && (own & 0xffff) >= max(length, 1u) {
-        length = own & 0xffff;
-        offset = own >> 16;
+    var offset = select(0u, (*after).offset, goes_on);
+    // A match that goes on ends where it did.
+    var end_cost = (*after).end_cost;
+    var bytes = (*after).bytes << 8;
+    if length <= GOES_ON && (here.own & 0xffff) >= max(length, 1u) {
+        length = here.own & 0xffff;
+        offset = here.own >> 16;
+        end_cost = here.end_cost;
+        bytes = here.bytes;
     }
     var cost = (*after).cost + 1;
     var chosen = 0u;
     if length > 0 {
-        let full = costs[first + 32 * (p + length)] + 3 + extension(length - 4);
+        let full = end_cost + 3 + extension(length - 4);
         if full < cost {
             cost = full;
             chosen = length;
         }
-        if length > SHORT {
-            let short = costs[first + 32 * (p + SHORT)] + 3;
-            if short < cost {
-                cost = short;
-                chosen = SHORT;
-            }
+        if length > SHORT && here.short_cost + 3 < cost {
+            cost = here.short_cost + 3;
+            chosen = SHORT;
         }
     }
-    costs[first + 32 * p] = cost;
-    matches[first + 32 * p] = chosen | (select(offset, (*after).next, chosen == 0) << 16);
-    *after = After(cost, length, offset, select(p, (*after).next, chosen == 0));
+    costs[page.first + 32 * p] = cost;
+    matches[page.first + 32 * p] = chosen | (select(offset, (*after).next, chosen == 0) << 16);
+    *after = After(cost, length, offset, bytes, end_cost, select(p, (*after).next, chosen == 0));
 }
 
-// Chooses at all searchable positions, from the last to the first. Four in each iteration: a software GPU runs at most 65535
-// iterations.
-fn choose(first_word: u32, first: u32, n: u32) {
-    for (var p = n - 11; p < n; p++) {
-        costs[first + 32 * p] = n - p;
+// Returns the longest matches of the positions from p on.
+fn own_matches(page: Page, p: u32) -> vec4<u32> {
+    let at = page.first + 32 * p;
+    return vec4(matches[at], matches[at + 32], matches[at + 64], matches[at + 96]);
+}
+
+// Chooses at all searchable positions, from the last to the first. Each iteration takes four: it loads what they need before it
+// chooses, since each choice waits for the one before, and the next four matches.
+fn choose(page: Page) {
+    for (var p = page.n - 11; p < page.n; p++) {
+        costs[page.first + 32 * p] = page.n - p;
     }
-    var after = After(11u, 0u, 0u, NEVER);
-    var left = n - 11;
+    var after = After(11u, 0u, 0u, 0u, 0u, NEVER);
+    var left = page.n - 11;
     while (left & 3) != 0 {
         left--;
-        choose_at(first_word, first, left, byte_at(first_word, left), matches[first + 32 * left], &after);
+        after.bytes = bytes_before_source(page.first_word, left + 1, after.offset);
+        let here = load(page, left, matches[page.first + 32 * left]);
+        choose_at(page, left, byte_at(page.first_word, left), here, &after);
     }
+    var own = own_matches(page, max(left, 4u) - 4);
     while left > 0 {
         left -= 4u;
-        let bytes = pages[first_word + (left >> 2)];
-        let at = first + 32 * left;
-        let own = vec4(matches[at], matches[at + 32], matches[at + 64], matches[at + 96]);
-        choose_at(first_word, first, left + 3, bytes >> 24, own.w, &after);
-        choose_at(first_word, first, left + 2, (bytes >> 16) & 0xff, own.z, &after);
-        choose_at(first_word, first, left + 1, (bytes >> 8) & 0xff, own.y, &after);
-        choose_at(first_word, first, left, bytes & 0xff, own.x, &after);
+        let bytes = pages[page.first_word + (left >> 2)];
+        after.bytes = bytes_before_source(page.first_word, left + 4, after.offset);
+        let third = load(page, left + 3, own.w);
+        let second = load(page, left + 2, own.z);
+        let first = load(page, left + 1, own.y);
+        let zeroth = load(page, left, own.x);
+        own = own_matches(page, max(left, 4u) - 4);
+        choose_at(page, left + 3, bytes >> 24, third, &after);
+        choose_at(page, left + 2, (bytes >> 16) & 0xff, second, &after);
+        choose_at(page, left + 1, (bytes >> 8) & 0xff, first, &after);
+        choose_at(page, left, bytes & 0xff, zeroth, &after);
     }
 }
 
@@ -167,7 +211,8 @@ fn write_sequences_of(first_word: u32, first: u32, n: u32, index: u32) {
             continue;
         }
         var end = p + length;
-        if length != SHORT {
+        // A shorter match that is not cut has been compared to its end.
+        if length >= LONGEST {
             let offset = chosen >> 16;
             var limit = n - 5;
             if DICTIONARY && offset > p {
@@ -197,7 +242,7 @@ fn lz4_cheapest(@builtin(global_invocation_id) invocation: vec3<u32>, @builtin(n
         if n < 13 && sizes[index] == 0 {
             sizes[index] = n | KIND_STORED;
         } else if sizes[index] == 0 {
-            choose(first_word, first, n);
+            choose(Page(first_word, n, first));
             write_sequences_of(first_word, first, n, index);
         }
     }

@@ -13,7 +13,7 @@
 // Preconditions: n_bytes > 0, n_pages = ceil(n_bytes / PAGE_SIZE).
 // Twin: src/lz4/sorted.rs
 //
-// import: lib/lz4_bucket, lib/page_word
+// import: lib/bits, lib/lz4_bucket, lib/peers
 
 override PAGE_SIZE: u32 = 4096;
 override BUCKET_BITS: u32 = 11;
@@ -23,11 +23,14 @@ const TABLE: u32 = 2048;
 const ROW: u32 = TABLE / 64;
 override SHARES: u32 = (1u << BUCKET_BITS) / TABLE;
 const KIND_FILL: u32 = 2u << 30;
+// Stands for no bucket.
+const NONE: u32 = 0xffffffffu;
 // Positions that are listed at once.
 const LISTED: u32 = 512;
 // True if shares have so few of the positions that listing them first is less work.
 override LISTS: bool = SHARES > 2;
-override LIST: u32 = select(1u, LISTED, LISTS);
+// Positions that a list holds: fewer than 32 wait for the next ones.
+override LIST: u32 = select(1u, LISTED + 32, LISTS);
 
 struct Params {
     n_bytes: u32,
@@ -42,12 +45,10 @@ struct Params {
 
 // For each bucket of the share, in 16 bits of its `cell`, the number of its positions; then the slot of the next one.
 var<workgroup> sh_buckets: array<atomic<u32>, TABLE / 2 + 32>;
-// For each bucket of the share the lanes whose positions fall in it, one bit each.
-var<workgroup> sh_lanes: array<atomic<u32>, TABLE>;
 var<workgroup> sh_sums: array<u32, 32>;
 // The words of 128 positions, and the one after them.
 var<workgroup> sh_text: array<u32, 33>;
-// With LISTS, the positions of the share among LISTED ones, and their number.
+// With LISTS, positions of the share that are not placed yet, position | bucket of the share << 16, and their number.
 var<workgroup> sh_list: array<u32, LIST>;
 var<workgroup> sh_n_listed: u32;
 // 1 if the page is no fill.
@@ -92,17 +93,41 @@ fn count_position(p: u32, word: u32, n_searchable: u32, share: u32) -> u32 {
     return select(0u, 1u, bucket / TABLE < share);
 }
 
+// Does the same for the four positions from p on, given the words at p and p + 4.
+fn count_four(p: u32, word: u32, after: u32, n_searchable: u32, share: u32) -> u32 {
+    return count_position(p, word, n_searchable, share)
+        + count_position(p + 1, funnel(word, after, 8), n_searchable, share)
+        + count_position(p + 2, funnel(word, after, 16), n_searchable, share)
+        + count_position(p + 3, funnel(word, after, 24), n_searchable, share);
+}
+
+// Five words of a page, which are loaded together.
+struct Words {
+    first: vec4<u32>,
+    last: u32,
+}
+
+fn words_from(i: u32) -> Words {
+    return Words(vec4(pages[i], pages[i + 1], pages[i + 2], pages[i + 3]), pages[i + 4]);
+}
+
 // Counts the positions of each bucket of the share, and those in the buckets of earlier shares.
 fn count_positions(lane: u32, first_word: u32, n_searchable: u32, share: u32) {
     var earlier = 0u;
-    for (var p = 4 * lane; p < n_searchable; p += 128) {
-        // A word follows that of a searchable position.
-        let word = pages[first_word + p / 4];
-        let after = pages[first_word + p / 4 + 1];
-        earlier += count_position(p, word, n_searchable, share);
-        earlier += count_position(p + 1, funnel(word, after, 8), n_searchable, share);
-        earlier += count_position(p + 2, funnel(word, after, 16), n_searchable, share);
-        earlier += count_position(p + 3, funnel(word, after, 24), n_searchable, share);
+    if LISTS {
+        for (var p = 16 * lane; p < n_searchable; p += 512) {
+            let words = words_from(first_word + p / 4);
+            earlier += count_four(p, words.first.x, words.first.y, n_searchable, share);
+            earlier += count_four(p + 4, words.first.y, words.first.z, n_searchable, share);
+            earlier += count_four(p + 8, words.first.z, words.first.w, n_searchable, share);
+            earlier += count_four(p + 12, words.first.w, words.last, n_searchable, share);
+        }
+    } else {
+        for (var p = 4 * lane; p < n_searchable; p += 128) {
+            // A word follows that of a searchable position.
+            let i = first_word + p / 4;
+            earlier += count_four(p, pages[i], pages[i + 1], n_searchable, share);
+        }
     }
     if earlier != 0 {
         atomicAdd(&sh_earlier, earlier);
@@ -133,57 +158,55 @@ fn place_buckets(lane: u32) {
     workgroupBarrier();
 }
 
-// Places the position p, whose word is `word`, if it is searchable and falls in the buckets of the share.
-fn place_position(lane: u32, first: u32, p: u32, word: u32, n_searchable: u32, share: u32) {
-    let bucket = bucket_of(word);
-    let is_mine = p < n_searchable && bucket / TABLE == share;
-    let own = bucket % TABLE;
-    if is_mine {
-        atomicOr(&sh_lanes[own], 1u << lane);
-    }
-    workgroupBarrier();
-    var lanes = 0u;
-    var slot = 0u;
-    if is_mine {
-        lanes = atomicLoad(&sh_lanes[own]);
-        slot = (atomicLoad(&sh_buckets[cell(bucket)]) >> (16 * (bucket & 1))) & 0xffff;
-    }
+// Places the position p, which falls in the bucket `own` of the share, if it is one of its positions. Lanes with the same bucket take
+// slots in their order.
+fn place_position(lane: u32, first: u32, p: u32, own: u32, is_mine: bool) {
+    let lanes = peers(lane, select(NONE, own, is_mine));
+    let slot = (atomicLoad(&sh_buckets[cell(own)]) >> (16 * (own & 1))) & 0xffff;
     workgroupBarrier();
     if is_mine {
         order[first + slot + countOneBits(lanes & ((1u << lane) - 1))] = p;
         if (lanes >> lane) == 1 {
-            atomicAdd(&sh_buckets[cell(bucket)], countOneBits(lanes) << (16 * (bucket & 1)));
-            atomicStore(&sh_lanes[own], 0u);
+            atomicAdd(&sh_buckets[cell(own)], countOneBits(lanes) << (16 * (own & 1)));
         }
     }
 }
 
-// Lists those of LISTED positions from `start` on that are searchable and fall in the buckets of the share, and returns their number. A
-// lane takes 16 positions that follow each other.
-fn list_positions(lane: u32, first_word: u32, start: u32, n_searchable: u32, share: u32) -> u32 {
-    let begin = start + lane * (LISTED / 32);
+// Returns a bit for each of the four positions from p on that is searchable and falls in the buckets of the share, given the words at
+// p and p + 4.
+fn mine_of_four(p: u32, word: u32, after: u32, n_searchable: u32, share: u32) -> u32 {
     var bits = 0u;
-    if begin < n_searchable {
-        var i = first_word + begin / 4;
-        var word = pages[i];
-        for (var k = 0u; k < LISTED / 32; k += 4) {
-            i++;
-            let after = pages[i];
-            for (var j = 0u; j < 4; j++) {
-                let is_mine = begin + k + j < n_searchable && bucket_of(funnel(word, after, 8 * j)) / TABLE == share;
-                bits |= select(0u, 1u << (k + j), is_mine);
-            }
-            word = after;
-        }
+    for (var j = 0u; j < 4; j++) {
+        let is_mine = p + j < n_searchable && bucket_of(funnel(word, after, 8 * j)) / TABLE == share;
+        bits |= select(0u, 1u << j, is_mine);
     }
+    return bits;
+}
+
+// Returns the word k of five.
+fn word_of(words: Words, k: u32) -> u32 {
+    return select(words.first[k & 3], words.last, k == 4);
+}
+
+// Appends those of LISTED positions from `start` on that are searchable and fall in the buckets of the share to the list, which has
+// `n_held`, and returns their number. A lane takes 16 positions that follow each other.
+fn list_positions(lane: u32, first_word: u32, start: u32, n_held: u32, n_searchable: u32, share: u32) -> u32 {
+    let begin = start + 16 * lane;
+    let words = words_from(first_word + min(begin, n_searchable) / 4);
+    var bits = mine_of_four(begin, words.first.x, words.first.y, n_searchable, share)
+        | (mine_of_four(begin + 4, words.first.y, words.first.z, n_searchable, share) << 4)
+        | (mine_of_four(begin + 8, words.first.z, words.first.w, n_searchable, share) << 8)
+        | (mine_of_four(begin + 12, words.first.w, words.last, n_searchable, share) << 12);
     sh_sums[lane] = countOneBits(bits);
     workgroupBarrier();
-    var to = 0u;
-    for (var i = 0u; i < lane; i++) {
-        to += sh_sums[i];
+    var to = n_held;
+    for (var i = 0u; i < 32; i++) {
+        to += select(0u, sh_sums[i], i < lane);
     }
     while bits != 0 {
-        sh_list[to] = begin + countTrailingZeros(bits);
+        let k = countTrailingZeros(bits);
+        let word = funnel(word_of(words, k / 4), word_of(words, k / 4 + 1), 8 * (k & 3));
+        sh_list[to] = (begin + k) | ((bucket_of(word) % TABLE) << 16);
         to++;
         bits &= bits - 1;
     }
@@ -194,19 +217,21 @@ fn list_positions(lane: u32, first_word: u32, start: u32, n_searchable: u32, sha
 }
 
 // Places the positions that fall in the buckets of the share, of several of the page: listed first, since most are not among them.
+// Only the last round has lanes without a position.
 fn place_listed(lane: u32, first_word: u32, n_searchable: u32, share: u32) {
+    var n_held = 0u;
     for (var start = 0u; start < n_searchable; start += LISTED) {
-        let n_listed = list_positions(lane, first_word, start, n_searchable, share);
-        for (var i = 0u; i < n_listed; i += 32) {
-            var p = n_searchable;
-            var word = 0u;
-            if i + lane < n_listed {
-                p = sh_list[i + lane];
-                word = word_at(first_word, p);
-            }
-            place_position(lane, 4 * first_word, p, word, n_searchable, share);
-            workgroupBarrier();
+        let n_listed = list_positions(lane, first_word, start, n_held, n_searchable, share);
+        let n_placed = select(n_listed & ~31u, n_listed, start + LISTED >= n_searchable);
+        for (var i = 0u; i < n_placed; i += 32) {
+            let entry = sh_list[min(i + lane, LIST - 1)];
+            place_position(lane, 4 * first_word, entry & 0xffff, entry >> 16, i + lane < n_placed);
         }
+        n_held = n_listed - min(n_placed, n_listed);
+        if n_placed > 0 && lane < n_held {
+            sh_list[lane] = sh_list[n_placed + lane];
+        }
+        workgroupBarrier();
     }
 }
 
@@ -225,11 +250,12 @@ fn place_positions(lane: u32, first_word: u32, n_searchable: u32, share: u32) {
             let next = first_word + start / 4 + 32;
             ahead = pages[min(next + lane, last)];
             after = pages[min(next + 32, last)];
+            workgroupBarrier();
         }
-        workgroupBarrier();
         let p = start + lane;
         let i = (p & 127) / 4;
-        place_position(lane, 4 * first_word, p, funnel(sh_text[i], sh_text[i + 1], (p & 3) * 8), n_searchable, share);
+        let bucket = bucket_of(funnel(sh_text[i], sh_text[i + 1], (p & 3) * 8));
+        place_position(lane, 4 * first_word, p, bucket % TABLE, p < n_searchable && bucket / TABLE == share);
     }
 }
 
@@ -239,9 +265,6 @@ fn lz4_sort(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) n_workgroups: vec3<u32>,
 ) {
-    for (var i = lane; i < TABLE; i += 32) {
-        atomicStore(&sh_lanes[i], 0u);
-    }
     for (var index = workgroup.x; index < params.n_pages * SHARES; index += n_workgroups.x) {
         let page = index / SHARES;
         let share = index % SHARES;
@@ -252,6 +275,8 @@ fn lz4_sort(
             sizes[page] = select(0u, 8 | KIND_FILL, fill);
         }
         let n_searchable = select(n - 11, 0u, fill || n < 13);
+        // The last positions of the share before are placed.
+        workgroupBarrier();
         for (var i = lane; i < TABLE / 2 + 32; i += 32) {
             atomicStore(&sh_buckets[i], 0u);
         }

@@ -208,6 +208,7 @@ fn the_shader_library_has_the_text_of_each_intrinsic() {
         ("bits.wgsl", intrinsics::FUNNEL),
         ("agree.wgsl", intrinsics::AGREE),
         ("merge.wgsl", intrinsics::MERGE),
+        ("peers.wgsl", intrinsics::PEERS),
     ] {
         let text = std::fs::read_to_string(library.join(file)).unwrap();
         assert!(text.contains(intrinsic), "{file} lacks:\n{intrinsic}");

@@ -40,8 +40,7 @@ static SORT: KernelInfo = {
     // SAFETY: `lz4_sort` processes pages below `n_pages`, and reads words of searchable positions, which twelve bytes of the
     // page follow, and with lists at most 20 bytes more. It counts the positions of each bucket before it places them, so each
     // has a slot of its own among as many slots as the page has searchable positions. Loops count positions, buckets or lanes.
-    // It clears the workgroup memory that it reads before it has written it: buckets for each share, lanes at the start, and
-    // after each round those it has set.
+    // It clears the workgroup memory that it reads before it has written it: the buckets, for each share.
     unsafe { KernelInfo::trusted("lz4_sort", wgsl, &[R, W, W, U], true) }
 };
 static LONGEST: KernelInfo = {
@@ -95,8 +94,9 @@ const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Acce
     //   that `lz4_longest` wrote in the same submission ends in its page, as does one that goes on from the next position. A page
     //   has at most a match for every four bytes before its last five. Loops count positions or bytes of a page; a chosen match has
     //   at least four bytes.
-    //   With a dictionary, offsets above the position are those of the dictionary, which matches do not leave: the kernel reads a
-    //   byte before its first one at the earliest, and less than two words behind it.
+    //   It reads the four bytes before the source of a match, from word 0 of the pages on, and costs of positions of the page.
+    //   With a dictionary, offsets above the position are those of the dictionary, which matches do not leave: the kernel reads
+    //   the word before its first one at the earliest, and less than two words behind it.
     // - `lz4_place_tiles`, `lz4_place_sums` compare pages with `n_pages` and tiles with `n_tiles`.
     // - `lz4_emit` follows `sequences`, `sizes`, `places` and `tile_sums`, which the launches before it wrote in the same
     //   submission: blocks are no longer than their pages, so they end inside `packed`, which is as long as all pages.

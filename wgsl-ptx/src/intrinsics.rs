@@ -57,6 +57,22 @@ pub const MERGE: &str = "fn merge(round: ptr<function, u32>, bits: u32) -> u32 {
     return workgroupUniformLoad(&sh_merged[now]);
 }";
 
+/// Returns the invocations of a workgroup of 32 that pass the same value, one bit each, and synchronises the workgroup. Becomes one
+/// `match.any.sync`, without the words in workgroup memory.
+///
+/// The source declares `var<workgroup> sh_values: array<u32, 32>`, which no other function may name, and passes the local invocation
+/// index as `lane`.
+pub const PEERS: &str = "fn peers(lane: u32, value: u32) -> u32 {
+    sh_values[lane] = value;
+    workgroupBarrier();
+    var lanes = 0u;
+    for (var i = 0u; i < 32; i++) {
+        lanes |= select(0u, 1u << i, sh_values[i] == value);
+    }
+    workgroupBarrier();
+    return lanes;
+}";
+
 /// A function with a lowering of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Intrinsic {
@@ -66,13 +82,16 @@ pub(crate) enum Intrinsic {
     Agree,
     /// [`MERGE`]
     Merge,
+    /// [`PEERS`]
+    Peers,
 }
 
 /// Intrinsics with the names and texts of their functions.
-const ALL: [(Intrinsic, &str, &str); 3] = [
+const ALL: [(Intrinsic, &str, &str); 4] = [
     (Intrinsic::Funnel, "funnel", FUNNEL),
     (Intrinsic::Agree, "agree", AGREE),
     (Intrinsic::Merge, "merge", MERGE),
+    (Intrinsic::Peers, "peers", PEERS),
 ];
 
 /// Returns the intrinsic that a function with this name and text is.

@@ -26,8 +26,9 @@ async function dictionaries() {
 
 /** Compresses on both compressors, checks that the bytes are equal, and that each decompresses what the other wrote. */
 async function agree(gpu, cpu) {
-  for (const dictionary of await dictionaries()) {
-    for (const pageSize of [4096, 16_384, 65_536]) {
+  for (const [i, dictionary] of (await dictionaries()).entries()) {
+    // Kernels for other page sizes compile for seconds.
+    for (const pageSize of i === 0 ? [4096, 65_536] : [4096]) {
       const bytes = content(pageSize);
       for (const level of ["fast", "high"]) {
         const name = `${dictionary.byteLength} ${pageSize} ${level}`;

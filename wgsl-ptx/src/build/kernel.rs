@@ -44,12 +44,13 @@ const MAX_PREDICATED: usize = 6;
 /// Returns true if an instruction may be predicated: not if all threads of a warp synchronise at it, and not if it has or
 /// sets a predicate already.
 fn may_be_predicated(text: &str) -> bool {
-    const NOT: [&str; 8] = [
+    const NOT: [&str; 9] = [
         "@",
         "bar.",
         "shfl.",
         "vote.",
         "redux.",
+        "match.",
         "activemask.",
         "setp.",
         "ret",

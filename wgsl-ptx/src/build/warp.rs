@@ -152,6 +152,13 @@ impl PtxKernel {
         )
     }
 
+    /// Match: returns the mask of the threads of `mask` whose 32-bit values are equal to the thread's own.
+    pub fn match_any(&mut self, value: impl Into<Operand>, mask: impl Into<Operand>) -> Register {
+        let value = self.in_register(value.into());
+        self.require("match_any", value.ty(), |ty| ty.n_bits() == 32);
+        self.compute(PtxType::U32, "match.any.sync.b32", &[value, mask.into()])
+    }
+
     /// Reduces 32-bit integers over the threads of `mask`. Requires `sm_80`.
     pub fn reduce_warp(
         &mut self,

@@ -22,6 +22,7 @@ impl Lowering<'_> {
             Intrinsic::Funnel => true,
             Intrinsic::Agree => is_warp && has_redux,
             Intrinsic::Merge => is_warp && has_redux && self.owns_its_variables(function),
+            Intrinsic::Peers => self.n_invocations() == 32 && self.owns_its_variables(function),
         })
     }
 
@@ -47,6 +48,7 @@ impl Lowering<'_> {
             Some(Intrinsic::Funnel) => self.funnel(arguments),
             Some(Intrinsic::Agree) => self.agree(callee, arguments),
             Some(Intrinsic::Merge) => Ok(self.merge(arguments)),
+            Some(Intrinsic::Peers) => Ok(self.peers(arguments)),
             None => Ok(None),
         }
     }
@@ -54,8 +56,10 @@ impl Lowering<'_> {
     /// Returns true if a variable needs memory: if a function names it that is not lowered to an instruction without it.
     pub(super) fn needs_memory(&self, entry: &Function, variable: Handle<GlobalVariable>) -> bool {
         let functions = self.module.functions.iter();
-        let mut others =
-            functions.filter(|(handle, _)| self.intrinsic_of(*handle) != Some(Intrinsic::Merge));
+        let mut others = functions.filter(|(handle, _)| {
+            let intrinsic = self.intrinsic_of(*handle);
+            !matches!(intrinsic, Some(Intrinsic::Merge | Intrinsic::Peers))
+        });
         let names = |function: &Function| global_variables(function).any(|v| v == variable);
         names(entry) || others.any(|(_, function)| names(function))
     }
@@ -67,6 +71,16 @@ impl Lowering<'_> {
         let mask = self.warp_mask();
         let merged = self.kernel.reduce_warp(WarpReduction::Or, bits[0], mask);
         Some(Operand::from(merged).into())
+    }
+
+    fn peers(&mut self, arguments: &[Value]) -> Option<Value> {
+        let [_, Value::Leaves(value)] = arguments else {
+            return None;
+        };
+        let mask = self.warp_mask();
+        let lanes = self.kernel.match_any(value[0], mask);
+        self.workgroup_barrier();
+        Some(Operand::from(lanes).into())
     }
 
     fn funnel(&mut self, arguments: &[Value]) -> Result<Option<Value>> {
