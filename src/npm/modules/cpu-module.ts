@@ -51,7 +51,7 @@ export function frameArguments(options: Required<FrameOptions>): [blockSize: num
 
 /** The module that compresses and decompresses on the CPU. */
 export class CpuModule extends Instance<typeof Cpu & Glue> {
-  /** What a worker needs to do the same, beside the CPU module. */
+  /** The dictionary of all calls, for workers; undefined without one. */
   readonly sent: SentDictionary | undefined;
 
   /** Id of the dictionary of all calls; 0 without one. */

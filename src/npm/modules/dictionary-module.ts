@@ -5,7 +5,7 @@ import type * as Wasm from "../wasm/dictionary.js";
 import { type Calls, CpuModule, frameArguments } from "./cpu-module.js";
 import type { Glue } from "./instance.js";
 
-/** What a worker needs to work with a dictionary. */
+/** A dictionary and the module that works with it, in the form that is sent to workers. */
 export interface SentDictionary {
   /** Number of the dictionary in its realm. */
   readonly key: number;
