@@ -40,6 +40,30 @@ async function keepsVersions(backend) {
   store.close();
 }
 
+/** Writes every file of a store again, as another tab does that saves the same versions. */
+async function writeAgain(name) {
+  const root = await navigator.storage.getDirectory();
+  const folder = await (await root.getDirectoryHandle("pagepress-snapshots")).getDirectoryHandle(encodeURIComponent(name));
+  for await (const handle of folder.values()) {
+    const bytes = await (await handle.getFile()).arrayBuffer();
+    const stream = await handle.createWritable();
+    await stream.write(bytes);
+    await stream.close();
+  }
+}
+
+async function readsFilesWrittenAgain() {
+  const name = `again ${Math.random()}`;
+  const store = await SnapshotStore.open(name, { backend: "opfs" });
+  const images = [1, 2].map(bytesOf);
+  const first = await snapshot(images[0]);
+  await store.save("last", await snapshot(images[1], { previous: first }));
+  const loaded = await store.load("last");
+  await writeAgain(name);
+  same(await loaded.read(), images[1], "content");
+  store.close();
+}
+
 async function choosesAPlace() {
   const store = await SnapshotStore.open(`place ${Math.random()}`);
   check(store.place.startsWith("opfs:"), store.place);
@@ -62,6 +86,7 @@ async function takesTurns() {
 export const cases = [
   ["keeps versions in the origin private file system", () => keepsVersions("opfs")],
   ["keeps versions in IndexedDB", () => keepsVersions("indexeddb")],
+  ["reads files that are written again", readsFilesWrittenAgain],
   ["chooses a place", choosesAPlace],
   ["stores of one name take turns", takesTurns],
 ];

@@ -55,6 +55,24 @@ class OpfsFiles implements Files {
   }
 
   async read(name: string): Promise<Source | undefined> {
+    const found = await this.#find(name);
+    if (!found) return undefined;
+    let source = found;
+    const read: Source["read"] = async (start, end, signal) => {
+      try {
+        return await source.read(start, end, signal);
+      } catch (error) {
+        // A `File` cannot be read after the file was written again, as by a tab that saves the same version.
+        const again = await this.#find(name);
+        if (again?.byteLength !== found.byteLength) throw error;
+        source = again;
+        return source.read(start, end, signal);
+      }
+    };
+    return { ...found, read };
+  }
+
+  async #find(name: string): Promise<Source | undefined> {
     try {
       const file = await (await this.#directory.getFileHandle(name)).getFile();
       return file.size > 0 ? await openSource(file, {}) : undefined;
