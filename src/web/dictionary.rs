@@ -5,11 +5,10 @@ use wasm_bindgen::prelude::*;
 
 use super::files::{
     Format, FrameEncoder, PageDecoder, WebFrameDecoder, compress_at_once, compress_to_pages,
-    decompress_at_once, layout_words,
+    decompress_at_once, frame_options, layout_words,
 };
 use super::level::Level;
 use super::seek::WebFrameMap;
-use crate::lz4::frame::FrameOptions;
 use crate::lz4::{Dictionary, train_dictionary};
 use crate::{Error, Result};
 
@@ -56,16 +55,9 @@ impl WebDictionary {
         block_checksums: bool,
         index: bool,
     ) -> std::result::Result<Vec<u8>, JsValue> {
-        let options = FrameOptions {
-            block_size,
-            level: level.into(),
-            content_checksum,
-            block_checksums,
-            content_size: Some(content.len() as u64),
-            index,
-            dictionary: Some(self.0.clone()),
-        };
-        Ok(compress_at_once(content, format, &options)?)
+        let checksums = [content_checksum, block_checksums];
+        let options = frame_options(block_size, level, checksums, index, Some(self.0.clone()));
+        Ok(compress_at_once(content, format, options)?)
     }
 
     /// As the function `decompress`. Its errors are also `WRONG_DICTIONARY`, and `INVALID_ARGUMENT` for records of Hadoop.
@@ -95,15 +87,9 @@ impl WebDictionary {
         index: bool,
         content_size: Option<f64>,
     ) -> std::result::Result<FrameEncoder, JsValue> {
-        Ok(FrameEncoder::with_options(&FrameOptions {
-            block_size,
-            level: level.into(),
-            content_checksum,
-            block_checksums,
-            content_size: content_size.map(|n_bytes| n_bytes as u64),
-            index,
-            dictionary: Some(self.0.clone()),
-        })?)
+        let checksums = [content_checksum, block_checksums];
+        let options = frame_options(block_size, level, checksums, index, Some(self.0.clone()));
+        Ok(FrameEncoder::create(options, content_size)?)
     }
 
     /// Returns a new `FrameDecoder`.

@@ -20,9 +20,11 @@ export async function createDictionary(bytes: BytesInput, options: DictionaryOpt
     const { id, modules } = options;
     if (id !== undefined) checkSize("id", id, 0xffff_ffff);
     const all = unshared(checkedBytes("bytes", bytes));
-    const whole = await moduleOf(all, id, modules?.dictionary);
-    // The id is that of all bytes.
-    const module = await moduleOf(all.slice(-MOST_BYTES), whole.dictionaryId, modules?.dictionary);
+    const source = modules?.dictionary;
+    // The default id is that of all bytes, of which only the last are kept.
+    const isCut = id === undefined && all.length > MOST_BYTES;
+    const known = isCut ? (await moduleOf(all, id, source)).dictionaryId : id;
+    const module = await moduleOf(all.slice(-MOST_BYTES), known, source);
     const dictionary = Object.freeze({ id: module.dictionaryId, byteLength: module.sent.bytes.length });
     setModule(dictionary, module);
     return dictionary;

@@ -3,7 +3,7 @@
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
-use super::frames::WebFrameDecoder;
+use super::frames::{WebFrameDecoder, frame_options};
 use crate::lz4::frame::{FrameOptions, compress_into};
 use crate::lz4::{Dictionary, formats};
 use crate::memory::with_room;
@@ -64,30 +64,24 @@ pub fn compress(
     block_checksums: bool,
     index: bool,
 ) -> std::result::Result<Vec<u8>, JsValue> {
-    let options = FrameOptions {
-        block_size,
-        level: level.into(),
-        content_checksum,
-        block_checksums,
-        content_size: Some(content.len() as u64),
-        index,
-        dictionary: None,
-    };
-    Ok(compress_at_once(content, format, &options)?)
+    let checksums = [content_checksum, block_checksums];
+    let options = frame_options(block_size, level, checksums, index, None);
+    Ok(compress_at_once(content, format, options)?)
 }
 
 /// As [`compress`].
 pub(in crate::web) fn compress_at_once(
     content: &[u8],
     format: Format,
-    options: &FrameOptions,
+    mut options: FrameOptions,
 ) -> Result<Vec<u8>> {
     if format != Format::Frame {
         let dictionary = options.dictionary.as_ref();
         return formats::compress_to_blocks(content, format.into(), options.level, dictionary);
     }
+    options.content_size = Some(content.len() as u64);
     let mut made = with_room(content.len() + AROUND_BYTES)?;
-    compress_into(content, options, &mut made)?;
+    compress_into(content, &options, &mut made)?;
     Ok(made)
 }
 

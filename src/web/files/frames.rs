@@ -37,16 +37,9 @@ impl FrameEncoder {
         index: bool,
         content_size: Option<f64>,
     ) -> std::result::Result<FrameEncoder, JsValue> {
-        let options = FrameOptions {
-            block_size,
-            level: level.into(),
-            content_checksum,
-            block_checksums,
-            content_size: content_size.map(|n_bytes| n_bytes as u64),
-            index,
-            dictionary: None,
-        };
-        Ok(Self::with_options(&options)?)
+        let checksums = [content_checksum, block_checksums];
+        let options = frame_options(block_size, level, checksums, index, None);
+        Ok(Self::create(options, content_size)?)
     }
 
     /// Compresses `content`, whose length must be a multiple of the block size unless `isLast`, which ends the frame.
@@ -101,11 +94,35 @@ impl FrameEncoder {
     }
 }
 
+/// Returns the options of a frame without a content size. `checksums` are those of the content and of the blocks.
+pub(in crate::web) fn frame_options(
+    block_size: u32,
+    level: Level,
+    checksums: [bool; 2],
+    index: bool,
+    dictionary: Option<Dictionary>,
+) -> FrameOptions {
+    let [content_checksum, block_checksums] = checksums;
+    FrameOptions {
+        block_size,
+        level: level.into(),
+        content_checksum,
+        block_checksums,
+        content_size: None,
+        index,
+        dictionary,
+    }
+}
+
 impl FrameEncoder {
-    /// Starts a frame with these options.
-    pub(in crate::web) fn with_options(options: &FrameOptions) -> Result<Self> {
+    /// Starts a frame with these options and a content size, if it is given.
+    pub(in crate::web) fn create(
+        mut options: FrameOptions,
+        content_size: Option<f64>,
+    ) -> Result<Self> {
+        options.content_size = content_size.map(|n_bytes| n_bytes as u64);
         let mut made = Vec::new();
-        let writer = FrameWriter::new(options, &mut made)?;
+        let writer = FrameWriter::new(&options, &mut made)?;
         Ok(Self { writer, made })
     }
 }

@@ -8,7 +8,7 @@ mod pages;
 #[cfg(feature = "web-dictionary")]
 pub(super) use {
     blocks::{Format, compress_at_once, decompress_at_once},
-    frames::{FrameEncoder, WebFrameDecoder},
+    frames::{FrameEncoder, WebFrameDecoder, frame_options},
     layout::layout_words,
     pages::{PageDecoder, compress_to_pages},
 };
