@@ -16,7 +16,9 @@ interface Gpu {
 }
 
 /** Maximum number of requests for an adapter while a page loads. Until it is loaded, browsers may return no adapter. */
-const TRIES = 4;
+const TRIES_WHILE_LOADING = 4;
+/** Maximum number of requests afterwards: Chromium returns no adapter for the first one until its GPU process has started. */
+const TRIES = 2;
 
 const gpu = (): Gpu | undefined => (globalThis as { navigator?: { gpu?: Gpu } }).navigator?.gpu;
 const isLoading = (): boolean => ((globalThis as { document?: { readyState: string } }).document?.readyState ?? "complete") !== "complete";
@@ -52,8 +54,8 @@ function isSoftware({ info }: Adapter): boolean {
 /** Returns the adapter that the browser selects; null if there is none. */
 async function requestAdapter(powerPreference: PowerPreference): Promise<Adapter | null> {
   let adapter: Adapter | null = null;
-  // Browsers log a warning for each request that fails, so a loaded page sends only one.
-  for (let tries = 0; !adapter && (tries === 0 || (isLoading() && tries < TRIES)); tries += 1) {
+  // Browsers log a warning for each request that fails.
+  for (let tries = 0; !adapter && tries < (isLoading() ? TRIES_WHILE_LOADING : TRIES); tries += 1) {
     adapter = (await gpu()?.requestAdapter({ powerPreference })) ?? null;
   }
   return adapter;

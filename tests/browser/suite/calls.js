@@ -305,20 +305,32 @@ async function writesTheSameBytesOnEveryEngine() {
   }
 }
 
-async function requestsOneAdapter() {
+/** Replaces `requestAdapter` of this page while `work` runs. */
+async function withAdapters(requestAdapter, work) {
   const { gpu } = navigator;
-  let asked = 0;
-  const { requestAdapter } = Object.getPrototypeOf(gpu);
-  gpu.requestAdapter = (...args) => {
-    asked += 1;
-    return requestAdapter.apply(gpu, args);
-  };
+  gpu.requestAdapter = requestAdapter;
   try {
-    const auto = await createCompressor();
-    check(auto.backend.engine === "cpu" && asked === 1, `${asked} requests for an adapter`);
-    await auto.dispose();
+    await work();
   } finally {
     delete gpu.requestAdapter;
+  }
+}
+
+async function requestsAnAdapterAgain() {
+  const adapter = { info: { vendor: "test", architecture: "swiftshader" }, limits: {}, features: [] };
+  for (const [given, reason] of [
+    [[adapter], "software adapter"],
+    [[null, adapter], "software adapter"],
+    [[null, null], "requestAdapter() gives no adapter"],
+  ]) {
+    let asked = 0;
+    await withAdapters(async () => given[asked++] ?? null, async () => {
+      const auto = await createCompressor();
+      const { engine, rejected } = auto.backend;
+      await auto.dispose();
+      check(engine === "cpu" && rejected[0]?.reason === reason, `${given.length} requests: ${JSON.stringify(rejected)}`);
+      check(asked === given.length, `${asked} requests for an adapter instead of ${given.length}`);
+    });
   }
 }
 
@@ -335,5 +347,5 @@ export const cases = [
   ["every format is written and read", writesFormats],
   ["decompression writes to a given array", decompressesInto],
   ["deterministic makes bytes independent of the engine", writesTheSameBytesOnEveryEngine],
-  ["an adapter is requested once", requestsOneAdapter],
+  ["a page without an adapter requests one again, once", requestsAnAdapterAgain],
 ];
