@@ -30,7 +30,11 @@ fn main() -> ExitCode {
 async fn run<B: Backend>(device: &B, program: &Program) -> pagepress::Result<Vec<u32>> {
     let bindings = [Access::Read, Access::ReadWrite, Access::Uniform];
     let n_bindings = if program.n_uniform_words > 0 { 3 } else { 2 };
-    let source = KernelSource::new(&program.wgsl, "main", &bindings[..n_bindings]);
+    let mut source = KernelSource::new(&program.wgsl, "main", &bindings[..n_bindings]);
+    if program.needs.as_deref() == Some("cooperative") && device.name() != "cuda" {
+        // SAFETY: no access of `cooperative.wgsl` is out of bounds with the buffers below.
+        source = unsafe { source.without_checks() };
+    }
     let kernel = device.compile_kernel(&source).await?;
     let bytes = |words: &[u32]| {
         words
@@ -69,8 +73,10 @@ fn is_for(program: &Program, capabilities: &Capabilities, is_cuda: bool) -> bool
         None => true,
         Some("subgroups") => capabilities.subgroups,
         Some("int64") => capabilities.int64,
-        // The wgpu engine enables these features on no device; naga's SPIR-V cannot pass pointers into variables.
-        Some("float16" | "float64" | "pointers") => is_cuda,
+        Some("float16") => capabilities.float16,
+        Some("cooperative") => capabilities.cooperative_matrices,
+        // The wgpu engine enables this feature on no device; naga's SPIR-V cannot pass pointers into variables.
+        Some("float64" | "pointers") => is_cuda,
         Some(other) => panic!("{}: what is {other}?", program.name),
     };
     if !can {
@@ -139,6 +145,24 @@ fn check_through(engine: EngineChoice) {
 #[test]
 fn every_program_gives_the_committed_results_through_wgpu() {
     check_through(EngineChoice::Wgpu);
+}
+
+/// wgpu checks no bounds of cooperative matrices, so a safe call must not compile them.
+#[cfg(feature = "wgpu")]
+#[test]
+fn cooperative_matrices_with_bounds_checks_are_refused_through_wgpu() {
+    let request = DeviceRequest {
+        engine: EngineChoice::Wgpu,
+        allow_software: true,
+        ..DeviceRequest::default()
+    };
+    let device = GpuDevice::open(&request).expect("needs a GPU, a software one will do");
+    let found = programs().into_iter().find(|one| one.name == "cooperative");
+    let program = found.expect("tests/in/cooperative.wgsl");
+    let bindings = [Access::Read, Access::ReadWrite];
+    let source = KernelSource::new(&program.wgsl, "main", &bindings);
+    let error = block_on(device.compile_kernel(&source)).expect_err("compiled");
+    assert!(error.to_string().contains("without_checks"), "{error}");
 }
 
 #[cfg(cuda_engine)]

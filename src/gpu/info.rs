@@ -119,6 +119,12 @@ pub struct Capabilities {
     pub subgroups: bool,
     /// True if kernels may use 64-bit integers.
     pub int64: bool,
+    /// True if kernels may use half precision (`enable f16`).
+    pub float16: bool,
+    /// True if kernels may use cooperative matrices of 16x16 elements (`enable wgpu_cooperative_matrix`): halves, summed in half
+    /// or single precision. The wgpu engine cannot check their accesses, and compiles them only
+    /// [without checks](crate::gpu::KernelSource::without_checks).
+    pub cooperative_matrices: bool,
     /// True if the device times launches.
     pub timestamps: bool,
     /// True if the device times copies between host and device.

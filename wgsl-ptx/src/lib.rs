@@ -31,6 +31,10 @@
 //! # Differences from other engines
 //! None in behaviour that WGSL defines. Subgroups have 32 invocations. Multiplications and additions may be fused.
 //!
+//! Cooperative matrices (`enable wgpu_cooperative_matrix`) have 16x16 elements: factors of `f16`, sums of `f16` or `f32`. They are
+//! loaded from and stored to elements of arrays, in workgroup memory from rows at multiples of 16 bytes; with bounds checks, other rows
+//! begin at the multiple before.
+//!
 //! # Untrusted sources
 //! No source panics, overflows the stack or compiles for hours: it is compiled, or refused with the limit that it exceeds. The
 //! module [`front`] has the check, for programs that give WGSL to other compilers, too.
@@ -57,8 +61,9 @@ pub use error::{Error, Result};
 pub use naga;
 
 pub use build::{
-    Address, AtomicOperation, Comparison, Label, Operand, Ordering, PtxKernel, PtxModule, PtxType,
-    Register, Rounding, Shuffle, Space, Special, Symbol, WarpReduction,
+    Address, AtomicOperation, Comparison, Label, MatrixProduct, Operand, Ordering, PairOperation,
+    PtxKernel, PtxModule, PtxType, Register, Rounding, Shuffle, Space, Special, Symbol,
+    WarpReduction,
 };
 
 /// Entry point and target of a compilation.

@@ -9,8 +9,8 @@
 mod ptxas;
 
 use wgsl_ptx::{
-    Address, AtomicOperation, Comparison, Error, Operand, Ordering, PtxKernel, PtxModule, PtxType,
-    Rounding, Shuffle, Space, Special, WarpReduction,
+    Address, AtomicOperation, Comparison, Error, MatrixProduct, Operand, Ordering, PairOperation,
+    PtxKernel, PtxModule, PtxType, Register, Rounding, Shuffle, Space, Special, WarpReduction,
 };
 
 fn emit(kernel: PtxKernel) -> wgsl_ptx::Result<String> {
@@ -120,10 +120,49 @@ fn everything() -> PtxKernel {
         },
     );
     k.warp_barrier(u32::MAX);
+    multiply_everything(&mut k, &shared);
     let chosen = k.select(is_large, whole, -5i32);
     k.store(PtxType::S32, Ordering::Relaxed, &global.plus(8), chosen);
     k.ret();
     k
+}
+
+/// Multiplies matrices of all types, and stores the sums.
+fn multiply_everything(k: &mut PtxKernel, shared: &Address) {
+    let lane = k.special(Special::Lane);
+    let row = k.indexed(shared, lane, 16);
+    let a = operands(&k.load_matrices(4, false, &row));
+    let b = operands(&k.load_matrices(2, true, &row));
+    let one = operands(&k.load_matrices(1, false, &row));
+    let singles = [Operand::from(0.5f32); 4];
+    let pairs = [Operand::from(0x3c00_3c00u32); 2];
+    for (product, a, b, c) in [
+        (MatrixProduct::HalfDepth8, &a[..2], &one[..], &singles[..]),
+        (
+            MatrixProduct::HalfDepth8ToHalf,
+            &a[..2],
+            &one[..],
+            &pairs[..],
+        ),
+        (MatrixProduct::Half, &a[..], &b[..], &singles[..]),
+        (MatrixProduct::HalfToHalf, &a[..], &b[..], &pairs[..]),
+        (MatrixProduct::Bfloat16, &a[..], &b[..], &singles[..]),
+        (MatrixProduct::Tf32, &a[..], &b[..], &singles[..]),
+    ] {
+        for sum in k.multiply_matrices(product, a, b, c) {
+            k.store(sum.ty(), Ordering::Weak, shared, sum);
+        }
+    }
+    let sum = k.on_pairs(PairOperation::Add, a[0], a[1]);
+    let difference = k.on_pairs(PairOperation::Sub, sum, b[0]);
+    let product = k.on_pairs(PairOperation::Mul, difference, pairs[0]);
+    let [low, high] = k.unpack(PtxType::F16, product);
+    let swapped = k.pack(high, low);
+    k.store(PtxType::U32, Ordering::Weak, shared, swapped);
+}
+
+fn operands(registers: &[Register]) -> Vec<Operand> {
+    registers.iter().copied().map(Operand::from).collect()
 }
 
 #[test]
@@ -176,6 +215,26 @@ fn misuse_is_reported_at_the_end_and_never_panics() {
             k.shared("tile", 4, 3);
         },
         "3 is no power of two",
+    );
+    let zero = Operand::from(0u32);
+    misuse(
+        |k| {
+            k.multiply_matrices(MatrixProduct::Half, &[zero; 2], &[zero; 2], &[zero; 4]);
+        },
+        "Half of 2 and 2 and 4 registers",
+    );
+    misuse(
+        |k| {
+            let data = k.param(PtxType::U64, "data");
+            k.load_matrices(4, false, &Address::new(Space::Global, data));
+        },
+        "other than shared memory",
+    );
+    misuse(
+        |k| {
+            k.pack(1u32, 2u32);
+        },
+        "pack takes no u32",
     );
     let foreign = PtxKernel::new("other").label();
     misuse(|k| k.branch(foreign), "another kernel");

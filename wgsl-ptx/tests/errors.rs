@@ -180,3 +180,54 @@ fn damaged_sources_do_not_panic() {
     println!("{n_compiled} compiled, {n_refused} refused");
     assert!(n_compiled > 10 && n_refused > 100);
 }
+
+/// Compiles a kernel with a body and variables of module scope for a workgroup of `n` invocations.
+fn cooperative_fails(n: u32, globals: &str, body: &str, options: &PtxOptions<'_>, expected: &str) {
+    let wgsl = format!(
+        "enable f16; enable wgpu_cooperative_matrix;
+        var<workgroup> halves: array<f16, 512>;
+        {globals}
+        @compute @workgroup_size({n}) fn main(@builtin(local_invocation_index) i: u32) {{ {body} }}"
+    );
+    fails(&wgsl, options, &[expected]);
+}
+
+#[test]
+fn cooperative_matrices_need_what_the_hardware_has() {
+    let sm_80 = PtxOptions {
+        sm: 80,
+        ..PtxOptions::new("main")
+    };
+    let whole = "coopStore(coopLoad<coop_mat16x16<f16, C>>(&halves[0]), &halves[256]);";
+    cooperative_fails(
+        33,
+        "",
+        whole,
+        &sm_80,
+        "make the workgroup's 33 invocations a multiple of 32",
+    );
+    let sm_70 = PtxOptions { sm: 70, ..sm_80 };
+    cooperative_fails(32, "", whole, &sm_70, "compute capability 7.5");
+    let small = "coopStore(coopLoad<coop_mat8x8<f16, C>>(&halves[0]), &halves[256]);";
+    cooperative_fails(32, "", small, &sm_80, "other than 16x16 elements");
+    let single = "var<workgroup> singles: array<f32, 256>;";
+    let factor = "let a = coopLoad<coop_mat16x16<f32, A>>(&singles[0]);
+        coopStore(a, &singles[0]);";
+    cooperative_fails(32, single, factor, &sm_80, "use f16");
+    let short = "var<workgroup> short: array<f16, 7>;";
+    let load = "coopStore(coopLoad<coop_mat16x16<f16, C>>(&short[0]), &halves[0]);";
+    cooperative_fails(32, short, load, &sm_80, "shorter than a row");
+    let shared = "var<workgroup> matrix: coop_mat16x16<f16, C>;";
+    cooperative_fails(
+        32,
+        shared,
+        "coopStore(matrix, &halves[0]);",
+        &sm_80,
+        "that invocations share",
+    );
+    let divergent =
+        "if i < 16 { coopStore(coopLoad<coop_mat16x16<f16, C>>(&halves[0]), &halves[256]); }";
+    cooperative_fails(32, "", divergent, &sm_80, "uniform");
+    let negated = "coopStore(-coopLoad<coop_mat16x16<f16, C>>(&halves[0]), &halves[256]);";
+    cooperative_fails(32, "", negated, &sm_80, "");
+}

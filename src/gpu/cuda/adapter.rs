@@ -195,6 +195,8 @@ impl Adapter {
             max_storage_buffers: MAX_STORAGE_BUFFERS,
             subgroups: true,
             int64: true,
+            float16: true,
+            cooperative_matrices: self.sm >= 75,
             timestamps: true,
             copy_timestamps: true,
             spirv_passthrough: false,

@@ -112,6 +112,11 @@ fn describe(found: &wgpu::CompilationInfo) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
+/// Returns true if a source may use cooperative matrices: no source can without the name of the extension.
+fn uses_cooperative_matrices(wgsl: &str) -> bool {
+    wgsl.contains("wgpu_cooperative_matrix")
+}
+
 #[cfg(not(target_arch = "wasm32"))]
 fn module(
     shared: &Shared,
@@ -119,7 +124,15 @@ fn module(
 ) -> std::result::Result<wgpu::ShaderModule, String> {
     use std::borrow::Cow;
     let unchecked = shared.leaves_out_checks(source);
-    if unchecked && shared.capabilities.spirv_passthrough {
+    let cooperative = uses_cooperative_matrices(source.wgsl);
+    if cooperative && !unchecked {
+        return Err(
+            "cooperative matrices have no bounds checks on this engine: guarantee that none is needed by \
+             KernelSource::without_checks"
+                .into(),
+        );
+    }
+    if unchecked && shared.capabilities.spirv_passthrough && !cooperative {
         let words = super::spirv::translate(source, shared.capabilities.int64)?;
         let descriptor = wgpu::ShaderModuleDescriptorPassthrough {
             label: Some(source.entry),
@@ -197,7 +210,9 @@ fn descriptor_of<'a>(
     layout: &'a wgpu::PipelineLayout,
 ) -> wgpu::ComputePipelineDescriptor<'a> {
     // Overrides of a passthrough module are resolved in its SPIR-V already.
-    let resolved = shared.leaves_out_checks(source) && shared.capabilities.spirv_passthrough;
+    let resolved = shared.leaves_out_checks(source)
+        && shared.capabilities.spirv_passthrough
+        && !uses_cooperative_matrices(source.wgsl);
     wgpu::ComputePipelineDescriptor {
         label: Some(source.entry),
         layout: Some(layout),

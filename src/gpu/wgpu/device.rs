@@ -102,10 +102,18 @@ async fn open_adapter(
     crate::gpu::open_faults::fault(ENGINE)?;
     let features = limits::features(adapter, request);
     let limits = limits::wanted(&adapter.limits(), request.limits);
+    let experimental = if features.intersects(wgpu::Features::all_experimental_mask()) {
+        // SAFETY: the only experimental feature among `features` is cooperative matrices, and `compile` refuses kernels that use
+        // them unless their author guaranteed in an `unsafe` call that they need no checks.
+        unsafe { wgpu::ExperimentalFeatures::enabled() }
+    } else {
+        wgpu::ExperimentalFeatures::disabled()
+    };
     let descriptor = wgpu::DeviceDescriptor {
         label: Some("pagepress"),
         required_features: features,
         required_limits: limits.clone(),
+        experimental_features: experimental,
         ..wgpu::DeviceDescriptor::default()
     };
     let (device, queue) =

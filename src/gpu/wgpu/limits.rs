@@ -11,7 +11,11 @@ pub(super) fn features(adapter: &wgpu::Adapter, request: &DeviceRequest) -> wgpu
         wanted |= wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS
             | wgpu::Features::SUBGROUP
             | wgpu::Features::SUBGROUP_BARRIER
-            | wgpu::Features::SHADER_INT64;
+            | wgpu::Features::SHADER_INT64
+            | wgpu::Features::SHADER_F16;
+        if has_cooperative_matrices(adapter) {
+            wanted |= wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX;
+        }
         wanted |= wgpu::Features::PASSTHROUGH_SHADERS;
     }
     usable(
@@ -19,6 +23,18 @@ pub(super) fn features(adapter: &wgpu::Adapter, request: &DeviceRequest) -> wgpu
         adapter.get_info().backend,
         request,
     )
+}
+
+/// Returns true if the adapter multiplies matrices of 16x16 halves, and sums in half and in single precision.
+fn has_cooperative_matrices(adapter: &wgpu::Adapter) -> bool {
+    use wgpu::CooperativeScalarType::{F16, F32};
+    let offered = adapter.cooperative_matrix_properties();
+    [F16, F32].into_iter().all(|sum| {
+        offered.iter().any(|one| {
+            (one.m_size, one.n_size, one.k_size) == (16, 16, 16)
+                && (one.ab_type, one.cr_type) == (F16, sum)
+        })
+    })
 }
 
 /// Returns `features` without those that this crate must not use on this API: its SPIR-V is valid for Vulkan only.
@@ -108,6 +124,8 @@ pub(super) fn capabilities(limits: &wgpu::Limits, features: wgpu::Features) -> C
         max_storage_buffers: limits.max_storage_buffers_per_shader_stage,
         subgroups: features.contains(wgpu::Features::SUBGROUP),
         int64: features.contains(wgpu::Features::SHADER_INT64),
+        float16: features.contains(wgpu::Features::SHADER_F16),
+        cooperative_matrices: features.contains(wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX),
         timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
         copy_timestamps: features.contains(
             wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS,

@@ -4,6 +4,7 @@ mod arithmetic;
 mod bits;
 mod flow;
 mod kernel;
+mod matrix;
 mod memory;
 mod module;
 mod types;
@@ -11,6 +12,7 @@ mod warp;
 
 pub use arithmetic::{Comparison, Rounding};
 pub use kernel::{Label, PtxKernel, Space, Symbol};
+pub use matrix::{MatrixProduct, PairOperation};
 pub use memory::{Address, AtomicOperation, Ordering};
 pub use module::PtxModule;
 pub(crate) use module::SM_RANGE;

@@ -120,6 +120,7 @@ impl Lowering<'_> {
             };
             let symbol = self.kernel.param_bytes(n_bytes, &name);
             if let Some((handle, _)) = used {
+                self.check_shared(variable.ty)?;
                 let ty = TypeResolution::Handle(variable.ty);
                 let place = Place::in_memory(ty, Address::from(&symbol), 16);
                 self.globals.places.insert(handle, place);
@@ -143,6 +144,7 @@ impl Lowering<'_> {
         writable: bool,
     ) -> Result<()> {
         let variable = &self.module.global_variables[handle];
+        self.check_shared(variable.ty)?;
         let ty = TypeResolution::Handle(variable.ty);
         let base = self.kernel.to_global(address);
         let unsized_array = self.unsized_array(&ty).ok();

@@ -187,8 +187,9 @@ impl Lowering<'_> {
             Expression::RayQueryVertexPositions { .. }
             | Expression::RayQueryProceedResult
             | Expression::RayQueryGetIntersection { .. } => Err(self.unsupported("ray tracing")),
-            Expression::CooperativeLoad { .. } | Expression::CooperativeMultiplyAdd { .. } => {
-                Err(self.unsupported("a cooperative matrix"))
+            Expression::CooperativeLoad { ref data, .. } => self.load_matrix(frame, handle, data),
+            Expression::CooperativeMultiplyAdd { a, b, c } => {
+                self.multiply_add_matrices(frame, [a, b, c])
             }
         }
     }

@@ -4,6 +4,7 @@ use naga::proc::{GlobalCtx, IndexableLength, TypeResolution};
 use naga::{Scalar, ScalarKind, TypeInner, VectorSize};
 
 use super::Lowering;
+use super::cooperative::Matrix;
 use crate::Result;
 use crate::build::PtxType;
 
@@ -39,6 +40,8 @@ pub(super) struct TypeFacts {
     n_leaves: Option<usize>,
     /// For a structure, the first scalar of each member.
     members: Vec<usize>,
+    /// True if it is or contains a cooperative matrix.
+    has_matrix: bool,
 }
 
 impl<'a> Lowering<'a> {
@@ -51,9 +54,11 @@ impl<'a> Lowering<'a> {
                 TypeInner::Array { base, .. } => vec![base],
                 _ => Vec::new(),
             };
+            facts.has_matrix = matches!(ty.inner, TypeInner::CooperativeMatrix { .. });
             let mut all = 0usize;
             for part in parts {
                 let part = self.types.get(part.index());
+                facts.has_matrix |= part.is_some_and(|part| part.has_matrix);
                 facts.members.push(all);
                 all = all.saturating_add(part.and_then(|part| part.n_leaves).unwrap_or(0));
             }
@@ -62,6 +67,16 @@ impl<'a> Lowering<'a> {
                 _ => self.count_leaves(&TypeResolution::Handle(handle)).ok(),
             };
             self.types.push(facts);
+        }
+    }
+
+    /// Returns an error if the type of a variable that invocations share contains a cooperative matrix, of which each has a part.
+    pub(super) fn check_shared(&self, ty: naga::Handle<naga::Type>) -> Result<()> {
+        match self.types.get(ty.index()) {
+            Some(facts) if facts.has_matrix => {
+                Err(self.unsupported("a cooperative matrix in a variable that invocations share"))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -119,6 +134,16 @@ impl<'a> Lowering<'a> {
                     self.add_leaves(&ty, offset + member.offset, leaves)?;
                 }
             }
+            ref matrix @ TypeInner::CooperativeMatrix { .. } => {
+                let (n, ty) = self
+                    .matrix(matrix)?
+                    .map_or((0, PtxType::U32), Matrix::registers);
+                let leaf = |i| Leaf {
+                    ty,
+                    offset: offset + 4 * i as u32,
+                };
+                leaves.extend((0..n).map(leaf));
+            }
             _ => {
                 let elements = self.elements(ty)?;
                 let Some(count) = elements.count else {
@@ -147,6 +172,9 @@ impl<'a> Lowering<'a> {
         Ok(match *self.inner(ty) {
             TypeInner::Scalar(_) | TypeInner::Atomic(_) => 1,
             TypeInner::Struct { .. } => return Err(self.error("a structure of unknown size")),
+            ref matrix @ TypeInner::CooperativeMatrix { .. } => self
+                .matrix(matrix)?
+                .map_or(0, |matrix| matrix.registers().0),
             _ => {
                 let elements = self.elements(ty)?;
                 let count = elements.count.unwrap_or(1) as usize;
@@ -192,7 +220,7 @@ impl<'a> Lowering<'a> {
             TypeInner::RayQuery { .. } => return Err(self.unsupported("a ray query")),
             TypeInner::BindingArray { .. } => return Err(self.unsupported("an array of bindings")),
             TypeInner::CooperativeMatrix { .. } => {
-                return Err(self.unsupported("a cooperative matrix"));
+                return Err(self.unsupported("an element of a cooperative matrix"));
             }
             ref other => return Err(self.error(format_args!("{other:?} has no elements"))),
         };

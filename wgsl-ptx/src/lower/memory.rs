@@ -85,6 +85,17 @@ impl Lowering<'_> {
             let address = memory.address.plus(i64::from(first.offset));
             if run.len() == 1 {
                 loaded.push(self.load_leaf(first.ty, Ordering::Weak, memory, first.offset));
+            } else if first.ty.n_bits() == 16 {
+                // In words: the assembler would keep each half in a register of its own.
+                let words = match run.len() / 2 {
+                    1 => vec![self.kernel.load(PtxType::U32, Ordering::Weak, &address)],
+                    n => self.kernel.load_vector(PtxType::U32, n, &address),
+                };
+                for (word, leaves) in words.into_iter().zip(run.chunks_exact(2)) {
+                    let halves = self.kernel.unpack(PtxType::U16, word);
+                    let typed = halves.iter().zip(leaves);
+                    loaded.extend(typed.map(|(half, leaf)| Operand::from(half.bitcast(leaf.ty))));
+                }
             } else {
                 let registers = self.kernel.load_vector(first.ty, run.len(), &address);
                 let typed = registers
@@ -202,6 +213,18 @@ impl Lowering<'_> {
             at += run.len();
             if run.len() == 1 {
                 self.store_leaf(first.ty, Ordering::Weak, memory, first.offset, values[0]);
+            } else if first.ty.n_bits() == 16 {
+                let address = memory.address.plus(i64::from(first.offset));
+                let mut words = Vec::with_capacity(run.len() / 2);
+                for pair in values.chunks_exact(2) {
+                    words.push(Operand::from(self.kernel.pack(pair[0], pair[1])));
+                }
+                match words[..] {
+                    [word] => self
+                        .kernel
+                        .store(PtxType::U32, Ordering::Weak, &address, word),
+                    _ => self.kernel.store_vector(PtxType::U32, &address, &words),
+                }
             } else {
                 let typed: Vec<Operand> =
                     values.iter().map(|value| value.bitcast(first.ty)).collect();
@@ -307,7 +330,8 @@ const fn stored_type(unit: PtxType) -> PtxType {
     }
 }
 
-/// Groups leaves into vectors of 1, 2 or 4 of the same size that are contiguous and aligned to the size of the vector.
+/// Groups leaves into vectors of 1, 2, 4 or, of 16 bits, 8 of the same size that are contiguous and aligned to the size of the
+/// vector.
 fn runs(leaves: &[Leaf], align: u32) -> Vec<&[Leaf]> {
     let mut runs = Vec::new();
     let mut rest = leaves;
@@ -323,7 +347,7 @@ fn runs(leaves: &[Leaf], align: u32) -> Vec<&[Leaf]> {
                     leaf.ty.n_bits() == 8 * width && leaf.offset == first.offset + i as u32 * width
                 })
         };
-        let n = [4, 2].into_iter().find(|&n| fits(n)).unwrap_or(1);
+        let n = [8, 4, 2].into_iter().find(|&n| fits(n)).unwrap_or(1);
         let (run, after) = rest.split_at(n);
         runs.push(run);
         rest = after;

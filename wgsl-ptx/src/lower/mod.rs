@@ -3,8 +3,8 @@
 //! - `layout` flattens types to scalars ("leaves"), `value` holds flattened values, `place` what pointers point to.
 //! - `bindings` makes the parameters, `variables` decides which variables live in registers, `entry` starts the kernel.
 //! - `statement`, `call` and `unroll` walk the code, with a `frame` for each function; calls are inlined, short loops
-//!   unrolled. `expression`, `access`, `memory`, `operator`, `division`, `convert`, `math`, `atomic`, `barrier`, `subgroup`
-//!   and `intrinsic` lower what they are named after.
+//!   unrolled. `expression`, `access`, `memory`, `operator`, `division`, `convert`, `math`, `atomic`, `barrier`, `subgroup`,
+//!   `cooperative` and `intrinsic` lower what they are named after.
 
 mod access;
 mod atomic;
@@ -13,6 +13,7 @@ mod bindings;
 mod budget;
 mod call;
 mod convert;
+mod cooperative;
 mod division;
 mod entry;
 mod expression;

@@ -15,6 +15,9 @@ impl Lowering<'_> {
         op: UnaryOperator,
         operand: Handle<Expression>,
     ) -> Result<Value> {
+        if self.matrix(self.inner(frame.ty(operand)))?.is_some() {
+            return Err(self.unsupported("this operator on cooperative matrices"));
+        }
         let leaves = self.leaves_of(frame, operand)?;
         let results = leaves.into_iter().map(|a| match op {
             UnaryOperator::Negate => self.negated(a),
@@ -39,6 +42,9 @@ impl Lowering<'_> {
         left: Handle<Expression>,
         right: Handle<Expression>,
     ) -> Result<Value> {
+        if let Some(value) = self.binary_of_matrices(frame, op, left, right)? {
+            return Ok(value);
+        }
         let types = (self.inner(frame.ty(left)), self.inner(frame.ty(right)));
         if op == BinaryOperator::Multiply
             && (matches!(types.0, TypeInner::Matrix { .. })

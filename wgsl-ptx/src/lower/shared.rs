@@ -29,6 +29,7 @@ impl Lowering<'_> {
                 && self.needs_memory(entry, handle)
             {
                 self.span = self.module.global_variables.get_span(handle);
+                self.check_shared(variable.ty)?;
                 let ty = TypeResolution::Handle(variable.ty);
                 let at = n_bytes.next_multiple_of(16);
                 // Whole words, since it is cleared by words. No sum of 1024 sizes overflows.

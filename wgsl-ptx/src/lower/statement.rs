@@ -117,7 +117,7 @@ impl Lowering<'_> {
             Statement::RayQuery { .. } | Statement::RayPipelineFunction(_) => {
                 Err(self.unsupported("ray tracing"))
             }
-            Statement::CooperativeStore { .. } => Err(self.unsupported("a cooperative matrix")),
+            Statement::CooperativeStore { target, data } => self.store_matrix(frame, *target, data),
         }
     }
 
