@@ -17,6 +17,13 @@ pub(crate) fn worst_block_bytes(page_size: u32) -> u64 {
 
 /// Limit of a job's bytes: kernels count bytes in 32 bits.
 const MAX_JOB_BYTES: u64 = u32::MAX as u64;
+/// Most bytes of resident pages that a job decompresses. Its scratch buffer is twice as long. In a browser that is half of the pool
+/// of free buffers: a larger one would be created anew and cleared for each call, which halves the speed.
+const MAX_RESIDENT_BYTES: u64 = if cfg!(target_arch = "wasm32") {
+    256 << 20
+} else {
+    MAX_JOB_BYTES
+};
 
 /// Number of jobs that must fit the device's free memory at once: those in flight, and the buffers that pools retain.
 const JOBS_IN_MEMORY: u64 = 8;
@@ -121,7 +128,7 @@ pub(crate) fn decompress_resident(
     capabilities: &Capabilities,
 ) -> impl Iterator<Item = Range<u64>> + use<> {
     let job = |n: u64| decompress_job(n * u64::from(page_size), page_size, 4, dictionary_bytes);
-    let most = n_pages.min(MAX_JOB_BYTES / u64::from(page_size));
+    let most = n_pages.min(MAX_RESIDENT_BYTES / u64::from(page_size));
     let step = match most_pages(most, capabilities, job) {
         all if all == n_pages => all,
         some => (some / PAGES_PER_CUT * PAGES_PER_CUT).max(PAGES_PER_CUT),
@@ -243,6 +250,8 @@ mod tests {
             max_storage_buffers: 0,
             subgroups: false,
             int64: false,
+            float16: false,
+            cooperative_matrices: false,
             timestamps: false,
             copy_timestamps: false,
             spirv_passthrough: false,
