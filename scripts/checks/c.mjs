@@ -1,7 +1,8 @@
 // Installs the C interface in target/c, and compiles and runs its tests and its example with the sanitizers of the C compiler:
 // `capi/tests/c` on the CPU and, if there is lavapipe, on a GPU; the example beside the command `lz4`.
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { readdirSync } from "node:fs";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { install } from "../../capi/install.mjs";
 import { findProgram, lavapipe } from "../machine.mjs";
@@ -69,7 +70,12 @@ await exitWith(async () => {
   await must(tests, ["cpu"]);
   const manifest = lavapipe();
   // Drivers keep memory until the process ends, which is no leak of this library.
-  const env = { VK_DRIVER_FILES: manifest ?? "", VK_ICD_FILENAMES: manifest ?? "", ASAN_OPTIONS: "detect_leaks=0" };
+  const env = {
+    VK_DRIVER_FILES: manifest ?? "",
+    VK_ICD_FILENAMES: manifest ?? "",
+    XDG_RUNTIME_DIR: process.env.XDG_RUNTIME_DIR ?? tmpdir(),
+    ASAN_OPTIONS: "detect_leaks=0",
+  };
   if (manifest) await must(tests, ["wgpu"], { env });
   else console.log("0 passed; 0 failed; 1 skipped: there is no lavapipe");
   const example = path.join(folder, "stream");

@@ -47,6 +47,7 @@ static inline unsigned char *content(size_t size, uint32_t seed) {
   return at;
 }
 
+void test_engine(const pp_context *context);
 void test_frames(const pp_context *context);
 void test_streams(const pp_context *context);
 void test_blocks(void);
