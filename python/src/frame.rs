@@ -43,6 +43,39 @@ pub(crate) fn allocation(stated: u64, n_compressed: usize) -> Option<usize> {
     usize::try_from(stated).ok().filter(|_| stated <= most)
 }
 
+/// Returns the bytes up to the end of the first frame, skippable frames before it among them. Blocks are passed without decoding.
+#[pyfunction]
+pub(crate) fn frame_size(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let input = Input::new(data)?;
+    let bytes = input.unchanging();
+    end_of_frame(&bytes).map_err(|error| raise(py, &error))
+}
+
+fn end_of_frame(bytes: &[u8]) -> Result<usize> {
+    let mut reader = FrameReader::new();
+    let mut at = 0;
+    loop {
+        let rest = bytes.get(at..).unwrap_or_default();
+        match reader.step(rest)? {
+            Step::Event {
+                event: FrameEvent::End { .. },
+                consumed,
+            } => return Ok(at + consumed),
+            Step::Event { consumed, .. } => at += consumed,
+            Step::More { consumed, .. } if consumed > 0 => at += consumed,
+            Step::More { needed, .. } => {
+                // The end of a legacy frame is that of the input; inside any other one, that is an error.
+                reader.finish(rest)?;
+                let (at, needed) = (bytes.len() as u64, needed as u64);
+                return match rest.is_empty() && !bytes.is_empty() {
+                    true => Ok(bytes.len()),
+                    false => Err(Error::TruncatedFrame { at, needed }),
+                };
+            }
+        }
+    }
+}
+
 /// Returns the fields of the first frame's header.
 #[pyfunction]
 pub(crate) fn frame_info<'py>(

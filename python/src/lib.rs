@@ -34,6 +34,7 @@ fn _pagepress(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(block::decompress_blocks, module)?)?;
     module.add_function(wrap_pyfunction!(dictionary::train_dictionary, module)?)?;
     module.add_function(wrap_pyfunction!(frame::frame_info, module)?)?;
+    module.add_function(wrap_pyfunction!(frame::frame_size, module)?)?;
     module.add_function(wrap_pyfunction!(threads::after_fork_in_child, module)?)?;
     Ok(())
 }
