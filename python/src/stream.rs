@@ -182,7 +182,7 @@ impl Decompressor {
     }
 
     /// Adds compressed bytes; returns at most `max_length` bytes of content, or all that they complete if it is negative.
-    #[pyo3(signature = (data, max_length=-1))]
+    #[pyo3(signature = (data, max_length=-1), text_signature = "($self, data, max_length=-1)")]
     fn decompress<'py>(
         &self,
         py: Python<'py>,
