@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rayon::prelude::*;
 
-use crate::buffers::{Input, Output, new_bytes};
+use crate::buffers::{Input, NewBytes, Output, new_bytes};
 use crate::dictionary::Dictionary;
 use crate::errors::{argument, raise};
 use crate::frame::allocation;
@@ -213,38 +213,33 @@ pub(crate) fn decompress_blocks<'py>(
     };
     let found = run(py, measure).map_err(|error| raise(py, &error))?;
     let Some(into) = into else {
-        // Vectors of the library, and not objects, since those can be made by one thread only.
-        let decode = |&(block, n_bytes): &(&[u8], usize)| {
-            let mut out = Vec::new();
-            let requested = n_bytes as u64;
-            out.try_reserve_exact(n_bytes)
-                .map_err(|_| Error::OutOfMemory { requested })?;
-            out.resize(n_bytes, 0);
-            decompress(block, None, &mut out).map(|()| out)
-        };
-        let contents = run(py, || {
-            found.par_iter().map(decode).collect::<Result<Vec<_>>>()
-        });
-        let contents = contents.map_err(|error| raise(py, &error))?;
-        return Ok(contents
-            .iter()
-            .map(|content| PyBytes::new(py, content).into_any())
-            .collect());
+        let new = |(_, n_bytes): &(&[u8], usize)| NewBytes::new(py, *n_bytes);
+        let mut contents: Vec<_> = found.iter().map(new).collect::<PyResult<_>>()?;
+        decompress_all(
+            py,
+            &found,
+            contents.iter_mut().map(NewBytes::memory).collect(),
+        )?;
+        let finished = contents.into_iter().map(|bytes| bytes.finish().into_any());
+        return Ok(finished.collect());
     };
     let mut outputs: Vec<Output> = into.iter().map(Output::new).collect::<PyResult<_>>()?;
     Output::check_apart(py, &outputs, &inputs)?;
-    let outs: Vec<&mut [u8]> = outputs.iter_mut().map(Output::bytes).collect();
-    let decode = |(&(block, n_bytes), out): (&(&[u8], usize), &mut [u8])| {
-        let (needed, actual) = (n_bytes as u64, out.len() as u64);
-        let room = out
-            .get_mut(..n_bytes)
-            .ok_or(Error::OutputTooSmall { needed, actual })?;
-        decompress(block, None, room)
-    };
-    let done = run(py, || found.par_iter().zip(outs).try_for_each(decode));
-    done.map_err(|error| raise(py, &error))?;
+    decompress_all(py, &found, outputs.iter_mut().map(Output::bytes).collect())?;
     found
         .iter()
         .map(|(_, n_bytes)| Ok(n_bytes.into_pyobject(py)?.into_any()))
         .collect()
+}
+
+/// Decompresses blocks, with the sizes of their contents, to the start of memory of their own, on all cores.
+fn decompress_all(py: Python<'_>, blocks: &[(&[u8], usize)], outs: Vec<&mut [u8]>) -> PyResult<()> {
+    let decode = |(&(block, n_bytes), out): (&(&[u8], usize), &mut [u8])| {
+        let (needed, actual) = (n_bytes as u64, out.len() as u64);
+        let room = out.get_mut(..n_bytes);
+        let room = room.ok_or(Error::OutputTooSmall { needed, actual })?;
+        decompress(block, None, room)
+    };
+    let done = run(py, || blocks.par_iter().zip(outs).try_for_each(decode));
+    done.map_err(|error| raise(py, &error))
 }

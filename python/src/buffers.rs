@@ -109,34 +109,60 @@ impl Output {
     }
 }
 
+/// A new `bytes` object whose content is to be written. No other reference to it exists.
+pub(crate) struct NewBytes<'py> {
+    object: Bound<'py, PyBytes>,
+    n_bytes: usize,
+}
+
+impl<'py> NewBytes<'py> {
+    /// Allocates an object.
+    pub(crate) fn new(py: Python<'py>, n_bytes: usize) -> PyResult<Self> {
+        let length = ffi::Py_ssize_t::try_from(n_bytes).map_err(|_| {
+            argument(
+                py,
+                &format!("{n_bytes} bytes are more than an object can have"),
+            )
+        })?;
+        // SAFETY: the global lock is held; null makes an object whose bytes are to be written. It is owned, or null after an error,
+        // which `from_owned_ptr_or_err` tells apart.
+        let object = unsafe {
+            let made = ffi::PyBytes_FromStringAndSize(std::ptr::null(), length);
+            Bound::from_owned_ptr_or_err(py, made)?
+        };
+        // SAFETY: the function above returns nothing but bytes.
+        let object = unsafe { object.cast_into_unchecked::<PyBytes>() };
+        Ok(Self { object, n_bytes })
+    }
+
+    /// Returns the memory of the object.
+    pub(crate) fn memory(&mut self) -> &mut [u8] {
+        // Python shares the empty object.
+        if self.n_bytes == 0 {
+            return &mut [];
+        }
+        // SAFETY: the object has `n_bytes` bytes at this address, and no other reference to it exists, as it was made here and is
+        // given away only by value. Memory that comes from another language has some value, and callers only write to it.
+        unsafe {
+            let start = ffi::PyBytes_AsString(self.object.as_ptr()).cast::<u8>();
+            std::slice::from_raw_parts_mut(start, self.n_bytes)
+        }
+    }
+
+    /// Returns the object, all of whose bytes were written.
+    pub(crate) fn finish(self) -> Bound<'py, PyBytes> {
+        self.object
+    }
+}
+
 /// Returns a new `bytes` object of `n_bytes`, which `fill` writes without the global lock.
 pub(crate) fn new_bytes<'py, E: Send>(
     py: Python<'py>,
     n_bytes: usize,
     fill: impl FnOnce(&mut [u8]) -> Result<(), E> + Send,
 ) -> PyResult<Result<Bound<'py, PyBytes>, E>> {
-    let length = ffi::Py_ssize_t::try_from(n_bytes).map_err(|_| {
-        argument(
-            py,
-            &format!("{n_bytes} bytes are more than an object can have"),
-        )
-    })?;
-    // SAFETY: the global lock is held; null makes an object whose bytes are to be written. It is owned, or null after an error, which
-    // `from_owned_ptr_or_err` tells apart.
-    let bytes = unsafe {
-        Bound::from_owned_ptr_or_err(py, ffi::PyBytes_FromStringAndSize(std::ptr::null(), length))?
-    };
-    // SAFETY: the function above returns nothing but bytes.
-    let bytes = unsafe { bytes.cast_into_unchecked::<PyBytes>() };
-    if n_bytes == 0 {
-        return Ok(fill(&mut []).map(|()| bytes));
-    }
-    // SAFETY: the object has `n_bytes` bytes at this address, and no other reference to it exists yet. Memory that comes from
-    // another language has some value, and `fill` only writes to it.
-    let memory = unsafe {
-        let start = ffi::PyBytes_AsString(bytes.as_ptr()).cast::<u8>();
-        std::slice::from_raw_parts_mut(start, n_bytes)
-    };
+    let mut bytes = NewBytes::new(py, n_bytes)?;
+    let memory = bytes.memory();
     let filled = crate::threads::run(py, || fill(memory));
-    Ok(filled.map(|()| bytes))
+    Ok(filled.map(|()| bytes.finish()))
 }
