@@ -5,7 +5,10 @@
 
 Each file becomes an array of bytes, which zarr reads with or without Pagepress. A task compresses some chunks, which no other task writes, so a task
 that runs again after its worker died writes the same bytes to the same names. The hash of the store depends on nothing but the files and
-the sizes of chunks.
+the sizes of chunks, and on whether a GPU was asked for.
+
+With ``--engine cuda`` each worker compresses batches of chunks of 64 KiB on its GPU: the first that CUDA_VISIBLE_DEVICES names, as dask-cuda sets it for
+each worker.
 """
 
 import argparse
@@ -49,11 +52,11 @@ def array_name(path: str) -> str:
     return os.path.basename(path)
 
 
-def compress_part(store: str, path: str, start: int, end: int, batch: int) -> int:
+def compress_part(store: str, path: str, start: int, end: int, batch: int, engine: str = "cpu") -> int:
     """Compresses the chunks of a part of a file. Runs on a worker; returns the bytes of the part."""
     import pagepress.zarr
 
-    pagepress.zarr.use()
+    pagepress.zarr.use(engine=engine)
     with open(path, "rb") as file:
         file.seek(start)
         content = np.frombuffer(file.read(end - start), "u1")
@@ -71,7 +74,7 @@ def parts(path: str, size: int, chunk: int, batch: int):
     return [(path, start, min(start + step, size)) for start in range(0, size, step)]
 
 
-def compress(client: Client, store: str, paths: list[str], chunk: int, batch: int, report=None) -> dict:
+def compress(client: Client, store: str, paths: list[str], chunk: int, batch: int, report=None, engine: str = "cpu") -> dict:
     """Compresses files; calls `report(done, total)` after each part. Returns figures of the run."""
     started = time.perf_counter()
     names = [array_name(path) for path in paths]
@@ -82,7 +85,7 @@ def compress(client: Client, store: str, paths: list[str], chunk: int, batch: in
     for path in paths:
         work += parts(path, make_array(store, path, chunk), chunk, batch)
     total = sum(end - start for _, start, end in work)
-    futures = [client.submit(compress_part, store, *part, batch, pure=False) for part in work]
+    futures = [client.submit(compress_part, store, *part, batch, engine, pure=False) for part in work]
     done = 0
     for future in as_completed(futures):
         done += future.result()
@@ -117,6 +120,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=os.cpu_count(), help="workers on this machine")
     parser.add_argument("--chunk", type=int, default=4 * MIB, help="bytes of a chunk")
     parser.add_argument("--batch", type=int, default=16, help="chunks of a task, which a worker compresses at once")
+    parser.add_argument("--engine", default="cpu", choices=("cpu", "auto", "wgpu", "cuda"), help="a GPU takes chunks of 4 to 64 KiB")
     options = parser.parse_args()
     paths = [os.path.abspath(path) for path in options.files]
     store = os.path.abspath(options.store)
@@ -129,7 +133,7 @@ def main() -> None:
         )
         client = Client(cluster)
     with client:
-        figures = compress(client, store, paths, options.chunk, options.batch, progress)
+        figures = compress(client, store, paths, options.chunk, options.batch, progress, options.engine)
         workers = len(client.scheduler_info(n_workers=-1)["workers"])
     rate = figures["bytes"] / figures["seconds"] / 1e6
     print(f"{figures['bytes']} bytes to {figures['stored']} in {figures['parts']} parts by {workers} workers: {rate:.0f} MB/s")

@@ -8,7 +8,8 @@ from numcodecs.abc import Codec
 from numcodecs.compat import ensure_contiguous_ndarray
 from numcodecs.registry import register_codec
 
-from ._pagepress import compress_block, compress_blocks, decompress_block, decompress_blocks
+from . import _chunks
+from ._pagepress import compress_block, decompress_block, decompress_blocks
 
 __all__ = ["PagepressLZ4", "use"]
 
@@ -19,16 +20,18 @@ _MOST_BYTES = 0x7E000000
 class PagepressLZ4(Codec):
     """LZ4 blocks after their size.
 
-    ``level`` is ``"auto"``, ``"fast"``, ``"high"`` or ``"sequential"``; stores do not keep it. ``acceleration`` is kept in the configuration for
+    ``level`` is ``"auto"``, ``"fast"``, ``"high"`` or ``"sequential"``, ``engine`` that of batches, ``"cpu"``, ``"auto"``, ``"wgpu"`` or ``"cuda"``; stores keep neither. A GPU takes batches of
+    chunks of 4 to 64 KiB; with another engine than the CPU, ``"auto"`` is the level fast on all of them. ``acceleration`` is kept in the configuration for
     ``numcodecs.LZ4`` and changes nothing here.
     """
 
     codec_id = "lz4"
     max_buffer_size = _MOST_BYTES
 
-    def __init__(self, acceleration=1, level="auto"):
+    def __init__(self, acceleration=1, level="auto", engine="cpu"):
         self.acceleration = acceleration
-        self.level = level
+        self.level = "fast" if level == "auto" and engine != "cpu" else level
+        self.engine = engine
 
     def encode(self, buf):
         """Compresses a buffer."""
@@ -42,14 +45,14 @@ class PagepressLZ4(Codec):
         return out
 
     def encode_batch(self, bufs):
-        """Compresses many buffers on all cores."""
-        return compress_blocks([self._array(buf) for buf in bufs], level=self.level, size_prefix=True)
+        """Compresses many buffers, on all cores or on a GPU."""
+        return _chunks.encode([self._array(buf) for buf in bufs], self.level, self.engine)
 
     def decode_batch(self, bufs, outs=None):
-        """Decompresses many buffers on all cores, to ``outs`` if there are any."""
+        """Decompresses many buffers, on all cores or on a GPU; to ``outs``, if there are any, on all cores."""
         arrays = [self._array(buf) for buf in bufs]
         if outs is None:
-            return decompress_blocks(arrays, size_prefix=True)
+            return _chunks.decode(arrays, self.engine)
         decompress_blocks(arrays, size_prefix=True, into=[self._array(out) for out in outs])
         return outs
 
@@ -66,7 +69,7 @@ class PagepressLZ4(Codec):
         return cls(**config)
 
     def __repr__(self):
-        return f"{type(self).__name__}(acceleration={self.acceleration}, level={self.level!r})"
+        return f"{type(self).__name__}(acceleration={self.acceleration}, level={self.level!r}, engine={self.engine!r})"
 
 
 def use():

@@ -15,7 +15,7 @@ import zarr
 from zarr.abc.codec import BytesBytesCodec
 from zarr.core.common import parse_named_configuration
 
-from ._pagepress import compress_blocks, decompress_blocks
+from . import _chunks
 
 __all__ = ["PagepressLZ4Codec", "use"]
 
@@ -24,12 +24,13 @@ _NAME = "numcodecs.lz4"
 
 @dataclasses.dataclass(frozen=True)
 class PagepressLZ4Codec(BytesBytesCodec):
-    """LZ4 blocks after their size. ``level`` is not stored; ``acceleration`` is, for ``numcodecs.LZ4``, and changes nothing here."""
+    """LZ4 blocks after their size. ``level`` and ``engine`` are not stored; ``acceleration`` is, for ``numcodecs.LZ4``, and changes nothing here."""
 
     is_fixed_size = False
 
     acceleration: int = 1
     level: str = "auto"
+    engine: str = "cpu"
 
     @classmethod
     def from_dict(cls, data):
@@ -37,7 +38,7 @@ class PagepressLZ4Codec(BytesBytesCodec):
         _, configuration = parse_named_configuration(data, _NAME, require_configuration=False)
         configuration = dict(configuration or {})
         configuration.pop("id", None)
-        return cls(**configuration)
+        return cls(**{**_defaults, **configuration})
 
     def to_dict(self):
         """Returns the metadata, which is that of ``zarr.codecs.numcodecs.LZ4``."""
@@ -47,11 +48,11 @@ class PagepressLZ4Codec(BytesBytesCodec):
         raise NotImplementedError
 
     async def decode(self, chunks_and_specs):
-        """Decompresses a batch of chunks on all cores."""
+        """Decompresses a batch of chunks, on all cores or on a GPU."""
         return await self._batch(chunks_and_specs, self._decode_all)
 
     async def encode(self, chunks_and_specs):
-        """Compresses a batch of chunks on all cores."""
+        """Compresses a batch of chunks, on all cores or on a GPU."""
         return await self._batch(chunks_and_specs, self._encode_all)
 
     async def _decode_single(self, chunk_data, chunk_spec):
@@ -73,16 +74,22 @@ class PagepressLZ4Codec(BytesBytesCodec):
         return results
 
     def _encode_all(self, arrays):
-        contiguous = [np.ascontiguousarray(array) for array in arrays]
-        return compress_blocks(contiguous, level=self.level, size_prefix=True)
+        return _chunks.encode([np.ascontiguousarray(array) for array in arrays], self.level, self.engine)
 
-    @staticmethod
-    def _decode_all(arrays):
-        return decompress_blocks([np.ascontiguousarray(array) for array in arrays], size_prefix=True)
+    def _decode_all(self, arrays):
+        return _chunks.decode([np.ascontiguousarray(array) for array in arrays], self.engine)
 
 
-def use():
-    """Makes this the codec of the name ``numcodecs.lz4`` in this process."""
+#: Level and engine of codecs that are made from the metadata of an array, which has neither.
+_defaults = {"level": "auto", "engine": "cpu"}
+
+
+def use(level="auto", engine="cpu"):
+    """Makes this the codec of the name ``numcodecs.lz4`` in this process, at this level and on this engine.
+
+    A GPU takes batches of chunks of 4 to 64 KiB; with another engine than the CPU, ``"auto"`` is the level fast on all of them.
+    """
+    _defaults.update(level=level, engine=engine)
     path = f"{PagepressLZ4Codec.__module__}.{PagepressLZ4Codec.__qualname__}"
     zarr.registry.register_codec(_NAME, PagepressLZ4Codec)
     zarr.config.set({"codecs": {**zarr.config.get("codecs", {}), _NAME: path}})

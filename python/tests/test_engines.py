@@ -6,6 +6,7 @@ import pytest
 from conftest import make_content
 
 import pagepress
+from pagepress.numcodecs import PagepressLZ4
 
 
 @pytest.fixture(scope="module", params=["wgpu", "cuda"])
@@ -29,6 +30,23 @@ def test_a_gpu_writes_the_bytes_of_the_cpu(gpu):
     assert stream.compress(content) + stream.finish() == frame
     with pytest.raises(pagepress.FormatError):
         gpu.decompress(frame[:-1])
+
+
+def test_chunks_on_a_gpu(gpu, monkeypatch):
+    """Chunks have the bytes of the CPU, whichever of them a GPU takes."""
+    monkeypatch.setattr(pagepress, "_codec", lambda engine: gpu)
+    codec = PagepressLZ4(engine="cuda")
+    cpu = PagepressLZ4(level="fast")
+    chunks = [make_content(4096, n) for n in range(10)] + [bytes(4096), os.urandom(4096)]
+    mixed = [*chunks, make_content(5000)]
+    for batch in (chunks, mixed, [make_content(70_000)], []):
+        blocks = codec.encode_batch(batch)
+        assert blocks == cpu.encode_batch(batch)
+        assert codec.decode_batch(blocks) == batch
+    blocks = codec.encode_batch(chunks)
+    for wrong in (blocks[3][:-3], blocks[3][:4], blocks[3][:2], b""):
+        with pytest.raises(pagepress.FormatError):
+            codec.decode_batch([*blocks[:3], wrong])
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")

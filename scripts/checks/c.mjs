@@ -68,6 +68,8 @@ await exitWith(async () => {
   const tests = path.join(folder, "tests");
   await compileStatic(cc, prefix, sources, tests);
   await must(tests, ["cpu"]);
+  const cpp = findProgram("c++", "g++", "clang++");
+  if (cpp) await must(cpp, ["-x", "c++", "-std=c++11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only", path.join(prefix, "include/pagepress.h")]);
   const manifest = lavapipe();
   // Drivers keep memory until the process ends, which is no leak of this library.
   const env = {
