@@ -145,6 +145,7 @@ function otherSteps() {
     { group: "bindings", name: "C interface", command: check("c") },
     { group: "bindings", name: "Python package", command: check("python") },
     { group: "matrix", name: "packed tarball, older and other tools", command: node("pkg-tests/matrix/run.mjs") },
+    { group: "matrix", name: "Python wheel with GPU engines, codec of zarrs", command: node("scripts/checks/python.mjs", "--full", "--zarrs") },
     { group: "machines", name: "snapshots of SQLite, Python and PCs", command: node("pkg-tests/machines/run.mjs") },
     { group: "page", name: "page", command: node("www/test.mjs") },
     { group: "supply", name: "licences, bans, sources, advisories", command: check("deny") },

@@ -1,7 +1,7 @@
 // Builds the Python wheel without GPU engines, installs it in a fresh environment in target/python beside the libraries that it works with, and runs
 // its tests, the types, python-lz4's own tests and the example of a cluster. Needs the network once.
 //
-// `--full` builds the wheel that users get, with wgpu and CUDA. `PAGEPRESS_LZ4_TESTS=all` runs all of python-lz4's tests.
+// `--full` builds the wheel that users get, with wgpu and CUDA; `--zarrs` also tests `examples/zarrs`. `PAGEPRESS_LZ4_TESTS=all` runs all of python-lz4's tests.
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -88,6 +88,19 @@ async function runTheirTests(env) {
   }
 }
 
+/** Tests the codec of the Rust crate zarrs, and exchanges arrays between zarr and zarrs. */
+async function exchangeWithZarrs(env) {
+  const target = path.join(root, "target", "zarrs");
+  const manifest = ["--manifest-path", path.join(root, "examples/zarrs/Cargo.toml"), "--locked"];
+  const built = { env: { CARGO_TARGET_DIR: target } };
+  await must("cargo", ["test", ...manifest], built);
+  await must("cargo", ["build", "--bins", ...manifest], built);
+  const arrays = path.join(target, "arrays");
+  await rm(arrays, { recursive: true, force: true });
+  await mkdir(arrays, { recursive: true });
+  await must(python, ["-W", "ignore", path.join(root, "examples/zarrs/exchange.py"), path.join(target, "debug/copy-array"), arrays], { env });
+}
+
 await exitWith(async () => {
   await prepare();
   await installWheel(process.argv.includes("--full"));
@@ -104,4 +117,5 @@ await exitWith(async () => {
   await must(python, ["-m", "mypy.stubtest", "pagepress", "--mypy-config-file", rules[0], "--allowlist", rules[1]], { cwd: folder, env });
   await runTheirTests(env);
   await pytest(["-W", "ignore", "."], { cwd: path.join(root, "examples/cluster"), env });
+  if (process.argv.includes("--zarrs")) await exchangeWithZarrs(env);
 });
