@@ -1,11 +1,10 @@
 """Times the Python package beside python-lz4 and numcodecs: python peers.py FILE... Each result is compared with the content first.
 
 Calls of one thread are those of contents up to 256 KiB and of single blocks; larger frames, and batches, run on all cores. A round times every
-library once, in changing order; the median of the rounds counts. Figures are MB/s of content; `x` is the ratio to python-lz4 or numcodecs.
+library once, in changing order; the best of the rounds counts. Figures are MB/s of content; `x` is the ratio to python-lz4 or numcodecs.
 """
 
 import os
-import statistics
 import sys
 import time
 
@@ -17,7 +16,7 @@ import numpy as np
 import pagepress
 import pagepress.numcodecs
 
-ROUNDS = 7
+ROUNDS = 25
 CHUNK = 1 << 20
 
 
@@ -77,7 +76,7 @@ def verify(content):
 
 
 def measure(calls):
-    """Returns the median seconds of each call."""
+    """Returns the best seconds of each call."""
     times = {name: [] for name in calls}
     names = list(calls)
     for call in calls.values():
@@ -87,7 +86,7 @@ def measure(calls):
             start = time.perf_counter()
             calls[name]()
             times[name].append(time.perf_counter() - start)
-    return {name: statistics.median(found) for name, found in times.items()}
+    return {name: min(found) for name, found in times.items()}
 
 
 def main():
