@@ -3,9 +3,10 @@
 import builtins
 import io
 import os
+import threading
 
 from ._pagepress import Compressor, Decompressor, SeekableReader
-from .errors import ArgumentError, FormatError
+from .errors import ArgumentError, Error, FormatError
 
 #: Bytes of compressed data that a sequential read takes from the file at a time.
 _READ_SIZE = 1 << 20
@@ -116,33 +117,44 @@ class _Writer(io.RawIOBase):
         self._file = file
         self._compressor = Compressor(**options)
         self._position = 0
+        # What one thread compresses reaches the file before what the next one does.
+        self._lock = threading.RLock()
+        self._has_gap = False
 
     def writable(self):
         return True
 
     def write(self, data):
         self._check_open()
-        self._write_all(self._compressor.compress(data))
-        with memoryview(data) as view:
+        with self._lock, memoryview(data) as view:
+            self._pass_on(self._compressor.compress, view)
             self._position += view.nbytes
             return view.nbytes
 
     def flush(self):
         self._check_open()
-        self._write_all(self._compressor.flush())
-        if hasattr(self._file, "flush"):
-            self._file.flush()
+        with self._lock:
+            self._pass_on(self._compressor.flush)
+            if hasattr(self._file, "flush"):
+                self._file.flush()
 
     def finish(self):
-        """Ends the frame."""
-        self._write_all(self._compressor.finish())
+        """Ends the frame, unless an earlier write failed, after which it stays truncated."""
+        with self._lock:
+            if not self._has_gap:
+                self._pass_on(self._compressor.finish)
 
-    def _write_all(self, data):
-        view = memoryview(data)
+    def _pass_on(self, step, *content):
+        """Writes the result of a step. A write that fails leaves a gap, so that nothing may follow."""
+        if self._has_gap:
+            raise Error("an earlier write failed, so the file has a gap; write it anew", "ENGINE")
+        self._has_gap = True
+        view = memoryview(step(*content))
         while len(view) > 0:
             written = self._file.write(view)
             # Files of a few libraries return nothing.
             view = view[len(view) if written is None else written :]
+        self._has_gap = False
 
     def tell(self):
         self._check_open()

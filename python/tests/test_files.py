@@ -4,6 +4,7 @@ import errno
 import io
 import os
 import random
+import threading
 
 import lz4.frame
 import pytest
@@ -161,6 +162,42 @@ def test_full_disk():
         file.close()
     assert caught.value.errno == errno.ENOSPC
     assert file.closed
+
+
+def test_nothing_follows_a_gap(content):
+    target = FullDisk(20_000)
+    file = pagepress.open(target, "wb")
+    file.write(os.urandom(10_000))
+    file.flush()
+    file.write(os.urandom(30_000))
+    with pytest.raises(OSError):
+        file.flush()
+    target.room = 1 << 20
+    for call in (file.flush, lambda: file.write(b"more")):
+        with pytest.raises(pagepress.Error, match="gap"):
+            call()
+    # The frame stays truncated, which readers find.
+    file.close()
+    assert target.room == 1 << 20
+
+
+def test_threads_that_write_one_file(tmp_path):
+    """Each line is whole, whichever thread wrote it first."""
+    path = tmp_path / "file.lz4"
+    lines = [bytes([n]) * 99 + b"\n" for n in range(65, 69)]
+    with pagepress.open(path, "wb", part_size=1, block_size=4096) as file:
+
+        def write(line):
+            for _ in range(500):
+                file.write(line)
+
+        threads = [threading.Thread(target=write, args=(line,)) for line in lines]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    found = pagepress.open(path).read().splitlines(keepends=True)
+    assert sorted(found) == sorted(lines * 500)
 
 
 class Broken(io.BytesIO):
