@@ -142,7 +142,10 @@ function otherSteps() {
     { group: "package", name: "hostile input, in Node", command: node("pkg-tests/hostile.mjs") },
     { group: "package", name: "packed tarball", command: node("pkg-tests/run.mjs") },
     { group: "adapters", name: "adapters with their libraries", command: node("pkg-tests/adapters/run.mjs") },
+    { group: "bindings", name: "C interface", command: check("c") },
+    { group: "bindings", name: "Python package", command: check("python") },
     { group: "matrix", name: "packed tarball, older and other tools", command: node("pkg-tests/matrix/run.mjs") },
+    { group: "matrix", name: "Python wheel with GPU engines, codec of zarrs", command: node("scripts/checks/python.mjs", "--full", "--zarrs") },
     { group: "machines", name: "snapshots of SQLite, Python and PCs", command: node("pkg-tests/machines/run.mjs") },
     { group: "page", name: "page", command: node("www/test.mjs") },
     { group: "supply", name: "licences, bans, sources, advisories", command: check("deny") },
@@ -180,7 +183,7 @@ function otherSteps() {
 export const steps = () => [...nativeSteps(), ...browserSteps(), ...otherSteps()];
 
 /** The groups that `npm test` runs. */
-export const groups = ["native", "browser", "package", "adapters", "page", "supply"];
+export const groups = ["native", "browser", "package", "adapters", "bindings", "page", "supply"];
 
 /** The groups that run only by name, as they take long or need a nightly toolchain. */
 export const longGroups = ["release", "matrix", "machines", "miri", "sanitizers", "emulated", "soak", "fuzz"];
