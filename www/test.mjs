@@ -10,9 +10,9 @@ import { launch } from "../tests/browser/harness/chromium.mjs";
 import { testBench, testFiles, testInputs } from "./test/compress.mjs";
 import { check, choose, download, finding, finish, measureOnly, open, removeFiles, writeSample } from "./test/harness.mjs";
 import { testLarge } from "./test/large.mjs";
-import { testInspector, testLearn, testLook, testLoss, testTrust } from "./test/look.mjs";
+import { testInspect, testInspector, testLearn, testLoss, testVerify } from "./test/inspect.mjs";
 import { testModules } from "./test/modules.mjs";
-import { testTensors } from "./test/tensor.mjs";
+import { testGpu } from "./test/gpu.mjs";
 import {
   testAccessibility,
   testBudgets,
@@ -33,11 +33,11 @@ async function without(url) {
     await testFiles("no GPU", page, "cpu");
     await testInputs(page);
     await testBench(page);
-    await testLook("no GPU", page);
+    await testInspect("no GPU", page);
     await testInspector(page);
-    await testTrust("no GPU", page);
+    await testVerify("no GPU", page);
     await testLoss(page, false);
-    await testTensors("no GPU", page);
+    await testGpu("no GPU", page);
     await testLearn(page);
     await testAccessibility(page);
     await check("no GPU: backend=webgpu shows that no GPU is available", async () => {
@@ -75,17 +75,17 @@ async function onSoftwareGpu(url) {
     const context = await browser.newContext();
     const page = await open(context, `${url}?allow-software&backend=webgpu`);
     await testFiles("software GPU", page, "webgpu");
-    await testLook("software GPU", page);
+    await testInspect("software GPU", page);
     await testLoss(page, true);
-    await testTensors("software GPU", page);
+    await testGpu("software GPU", page);
 
-    await check("software GPU: a benchmark shows its stages and the adapter", async () => {
+    await check("software GPU: a race shows its stages and the adapter", async () => {
       await measureOnly(page, "gpu");
       writeSample("stages.bin", 200_000);
       const { engines } = await finding(page, "bench", () => choose(page, "stages.bin"));
       assert.ok(engines.gpu.verified && engines.gpu.timing.compress.totalNs > 0, JSON.stringify(engines.gpu));
       assert.ok(engines.gpu.detail.includes("software"), engines.gpu.detail);
-      await page.click("#tab-look");
+      await page.click("#tab-inspect");
       const stages = await page.locator("#stages").innerText();
       for (const word of ["Upload", "Kernels", "Read back", "Whole call"]) assert.ok(stages.includes(word), stages);
     });

@@ -19,5 +19,15 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },
-  worker: { format: "es", plugins: () => [bundlerWasm()] },
+  worker: {
+    format: "es",
+    plugins: () => [bundlerWasm()],
+    // A name of their own for the parts of TensorFlow.js, which are loaded only on request and not cached for offline use.
+    rolldownOptions: {
+      output: {
+        chunkFileNames: ({ moduleIds }) =>
+          moduleIds.some((id) => id.includes("/@tensorflow/")) ? "assets/tensorflow-[hash].js" : "assets/[name]-[hash].js",
+      },
+    },
+  },
 });

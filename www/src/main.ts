@@ -1,34 +1,36 @@
 // Initialises all parts of the page.
 import { initCompress } from "./compress/panel";
-import { initCode } from "./learn/code";
+import { initMatmul } from "./gpu/matmul";
+import { initOperations } from "./gpu/operations";
+import { initInspector } from "./inspect/inspector";
+import { initMap } from "./inspect/map";
+import { showStages } from "./inspect/stages";
+import { initSweep } from "./inspect/sweep";
+import { initCode, initInstall } from "./learn/code";
 import { initLearn } from "./learn/pictures";
-import { initInspector } from "./look/inspector";
-import { initMap } from "./look/map";
-import { showStages } from "./look/stages";
-import { initSweep } from "./look/sweep";
+import { initRace, onRace, startFirstRace } from "./race/panel";
 import { element } from "./shell/dom";
 import { initJobs } from "./shell/jobs";
 import { keepOffline } from "./shell/offline";
-import { onFinding } from "./shell/results";
 import { initTabs, onTab } from "./shell/tabs";
 import { initTheme } from "./shell/theme";
-import { initConvolution } from "./tensor/convolution";
-import { initMatmul } from "./tensor/matmul";
-import { initBadge, openEngine } from "./trust/badge";
-import { initFaults } from "./trust/faults";
-import { initReport } from "./trust/report";
+import { initBadge, openEngine } from "./verify/badge";
+import { initFaults } from "./verify/faults";
+import { initReport } from "./verify/report";
 
 /** Applies the query of the address, which may choose an engine: `?backend=webgpu&allow-software`. */
-function applyQuery(): void {
-  const query = new URLSearchParams(location.search);
+function applyQuery(query: URLSearchParams): void {
   const asked = query.get("backend");
   if (asked === "webgpu" || asked === "cpu") element<HTMLSelectElement>("backend").value = asked;
   element<HTMLInputElement>("allow-software").checked = query.has("allow-software");
 }
 
-applyQuery();
+const query = new URLSearchParams(location.search);
+applyQuery(query);
 initTheme();
 initJobs();
+initInstall();
+initRace();
 initCompress();
 initMap();
 initSweep();
@@ -37,12 +39,17 @@ initBadge();
 initFaults();
 initReport();
 initMatmul();
-initConvolution();
+initOperations();
 initCode();
 initLearn();
-onTab("look", showStages);
-onFinding("bench", showStages);
+onTab("inspect", showStages);
+onRace(showStages);
 initTabs();
 keepOffline();
-// Delayed until after the first paint, since it loads WebAssembly and opens a device.
-requestAnimationFrame(() => setTimeout(() => void openEngine()));
+
+// Delayed until after the first paint, since they load WebAssembly and open a device.
+requestAnimationFrame(() =>
+  setTimeout(() => {
+    void openEngine().then(() => query.get("race") !== "off" && startFirstRace());
+  }),
+);

@@ -94,8 +94,8 @@ async function testFormat() {
 async function testHelpers() {
   const { tarOf, crossoverOf, spreadOf, shellWord } = await load(
     "compress/tar.ts",
-    "look/crossover.ts",
-    "compress/stats.ts",
+    "inspect/crossover.ts",
+    "measure/stats.ts",
     "compress/shell-word.ts",
   );
 

@@ -58,3 +58,16 @@ export function failureCard({ code, message }: { code: string; message: string }
   card.role = "alert";
   return card;
 }
+
+/** Creates a button that opens the file dialog and calls `use` with the file chosen. */
+export function fileButton(text: string, accept: string, use: (file: File) => void): HTMLElement {
+  const input = make("input");
+  input.type = "file";
+  input.accept = accept;
+  input.addEventListener("change", () => {
+    const [file] = input.files ?? [];
+    input.value = "";
+    if (file) use(file);
+  });
+  return make("label", "secondary button", text, input);
+}
