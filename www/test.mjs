@@ -8,9 +8,13 @@ import { Remedy, exitWith, root, run } from "../scripts/process.mjs";
 import { serve } from "../scripts/serve.mjs";
 import { launch } from "../tests/browser/harness/chromium.mjs";
 import { testBench, testFiles, testInputs } from "./test/compress.mjs";
-import { check, choose, download, finding, finish, measureOnly, open, removeFiles, writeSample } from "./test/harness.mjs";
+import { testRooms } from "./test/rooms.mjs";
+import { check, choose, download, finding, finish, measureOnly, open, openTab, removeFiles, writeSample } from "./test/harness.mjs";
+import { testFirstScreen } from "./test/first-screen.mjs";
+import { testJobs } from "./test/jobs.mjs";
 import { testLarge } from "./test/large.mjs";
 import { testInspect, testInspector, testLearn, testLoss, testVerify } from "./test/inspect.mjs";
+import { testLooks } from "./test/looks.mjs";
 import { testModules } from "./test/modules.mjs";
 import { testGpu } from "./test/gpu.mjs";
 import {
@@ -24,6 +28,7 @@ import {
   testWithoutWebGpu,
 } from "./test/states.mjs";
 import { readFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
 
 async function without(url) {
   const browser = await launch("none");
@@ -57,6 +62,7 @@ async function states(url) {
   try {
     const context = await browser.newContext();
     await testBudgets(browser, url);
+    await testLooks(browser, url);
     await testKeyboard(context, url);
     await testThrottled(context, url);
     await testPhone(browser, url);
@@ -64,6 +70,28 @@ async function states(url) {
     await testWithoutHttps(url);
     await testOffline(browser, url);
     await testLarge(context, url);
+  } finally {
+    await browser.close();
+  }
+}
+
+async function firstScreen(url) {
+  const browser = await launch("none");
+  try {
+    await testFirstScreen(browser, url, gzipped);
+    await testJobs(await browser.newContext(), url);
+  } finally {
+    await browser.close();
+  }
+}
+
+/** Returns the bytes of a file of the page after gzip. */
+const gzipped = (name) => gzipSync(readFileSync(path.join(root, "www/dist", name)), { level: 9 }).length;
+
+async function rooms(url) {
+  const browser = await launch("none");
+  try {
+    await testRooms(await browser.newContext(), url);
   } finally {
     await browser.close();
   }
@@ -85,7 +113,7 @@ async function onSoftwareGpu(url) {
       const { engines } = await finding(page, "bench", () => choose(page, "stages.bin"));
       assert.ok(engines.gpu.verified && engines.gpu.timing.compress.totalNs > 0, JSON.stringify(engines.gpu));
       assert.ok(engines.gpu.detail.includes("software"), engines.gpu.detail);
-      await page.click("#tab-inspect");
+      await openTab(page, "inspect");
       const stages = await page.locator("#stages").innerText();
       for (const word of ["Upload", "Kernels", "Read back", "Whole call"]) assert.ok(stages.includes(word), stages);
     });
@@ -127,7 +155,7 @@ await exitWith(async () => {
   if (code !== 0) throw new Remedy("The page does not build. It needs the package: node scripts/build.mjs");
   const server = await serve(path.join(root, "www", "dist"));
   const [, , wanted = ""] = process.argv;
-  const parts = { modules: testModules, without, states, software: onSoftwareGpu };
+  const parts = { modules: testModules, first: firstScreen, rooms, without, states, software: onSoftwareGpu };
   try {
     for (const [name, part] of Object.entries(parts)) if (name.includes(wanted)) await part(server.url);
   } finally {

@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import { defineConfig } from "vite";
 import { bundlerWasm } from "./build/bundler-wasm.js";
+import { machines } from "./build/machines.js";
 import { offline } from "./build/offline.js";
+import { preview } from "./build/preview.js";
 import { snippets } from "./build/snippets.js";
 
 const at = (path) => new URL(path, import.meta.url);
@@ -9,8 +11,12 @@ const { version } = JSON.parse(readFileSync(at("../package.json"), "utf8"));
 
 export default defineConfig({
   base: "./",
-  define: { __VERSION__: JSON.stringify(version), __SNIPPETS__: JSON.stringify(snippets(at("../README.md"))) },
-  plugins: [offline()],
+  define: {
+    __VERSION__: JSON.stringify(version),
+    __SNIPPETS__: JSON.stringify(snippets(at("../README.md"))),
+    __MACHINES__: JSON.stringify(machines(at("../benches/results/"))),
+  },
+  plugins: [preview(at("../docs/page-compress.webp")), offline()],
   build: {
     target: "es2022",
     // The first versions that support light-dark().

@@ -1,13 +1,13 @@
 // Tests of the tab "GPU compute".
 import { strict as assert } from "node:assert";
-import { check, finding } from "./harness.mjs";
+import { check, finding, openTab } from "./harness.mjs";
 
 export async function testGpu(label, page) {
   const hasGpu = label !== "no GPU";
   const engines = hasGpu ? ["cpu", "webgpu"] : ["cpu"];
 
   await check(`${label}: matrix products are measured and exact, on the GPU and on the CPU`, async () => {
-    await page.click("#tab-gpu");
+    await openTab(page, "gpu");
     await page.selectOption("#matmul-most", "256");
     const { points, names, absent } = await finding(page, "matmul", () => page.click("#matmul-start"));
     for (const engine of engines) assert.equal(points.filter((point) => point.engine === engine).length, 3, JSON.stringify(points));
@@ -27,12 +27,12 @@ export async function testGpu(label, page) {
     assert.equal(points.length, 4 * engines.length, JSON.stringify(points));
     for (const { times, error, operation, engine } of points) assert.ok(times.median > 0 && error < 1e-4, `${operation} ${engine} ${error}`);
     assert.equal(await page.locator("#operations-rows tr").count(), 4 * engines.length);
-    await page.click("#tab-verify");
+    await openTab(page, "verify");
     assert.ok((await page.locator("#report").innerText()).includes("Matrix products"));
   });
 
   await check(`${label}: TensorFlow.js takes part when asked`, async () => {
-    await page.click("#tab-gpu");
+    await openTab(page, "gpu");
     await page.check("#matmul-tfjs");
     const { points, absent } = await finding(page, "matmul", () => page.click("#matmul-start"));
     const theirs = points.filter(({ engine }) => engine === "tfjs");

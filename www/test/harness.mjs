@@ -92,6 +92,12 @@ export async function findings(page, kind, act, count = 1) {
 /** Runs `act` and returns the new result of `kind`. */
 export const finding = async (page, kind, act) => (await findings(page, kind, act))[0];
 
+/** Opens a tab and waits until its parts are loaded. */
+export async function openTab(page, name) {
+  await page.click(`#tab-${name}`);
+  await page.waitForFunction((panel) => document.getElementById(panel).ariaBusy !== "true", `panel-${name}`);
+}
+
 /** Unfolds the options. */
 export const openOptions = (page) => page.evaluate(() => (document.getElementById("options").open = true));
 

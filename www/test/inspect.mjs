@@ -1,10 +1,10 @@
 // Tests of the tabs "Inspect", "Verify" and "How it works".
 import { writeFileSync, readFileSync } from "node:fs";
 import { strict as assert } from "node:assert";
-import { at, check, choose, download, finding, findings, lz4, measureOnly, sampleBytes } from "./harness.mjs";
+import { at, check, choose, download, finding, findings, lz4, measureOnly, sampleBytes, openTab } from "./harness.mjs";
 
 /** Returns pages of text, random bytes and zeros, in turn. */
-function knownPages(nPages) {
+export function knownPages(nPages) {
   const bytes = Buffer.alloc(4096 * nPages);
   const noise = sampleBytes(4096 * nPages * 4);
   for (let page = 0; page < nPages; page += 1) {
@@ -21,7 +21,7 @@ export async function testInspect(label, page) {
     await measureOnly(page);
     writeFileSync(at("pages.bin"), knownPages(30));
     await finding(page, "file", () => choose(page, "pages.bin"));
-    const [map] = await findings(page, ["map", "page"], () => page.click("#tab-inspect"), 2);
+    const [map] = await findings(page, ["map", "page"], () => openTab(page, "inspect"), 2);
     assert.deepEqual(map.kinds, { lz4: 10, stored: 10, fill: 10 }, JSON.stringify(map));
     const { width, height } = await page.locator("#map-cursor").boundingBox();
     const position = { x: 1.5 * width, y: 0.5 * height };
@@ -60,7 +60,7 @@ export async function testInspect(label, page) {
 /** Tests the inspector with files of the `lz4` command and with a file of the package. */
 export async function testInspector(page) {
   await check("the inspector shows the structure of frames written by lz4", async () => {
-    await page.click("#tab-inspect");
+    await openTab(page, "inspect");
     lz4("-f", "-q", "-B4", "-BX", "--content-size", at("pages.bin"), at("inspect.lz4"));
     const { parts } = await finding(page, "inspected", () => page.setInputFiles("#inspect-file", at("inspect.lz4")));
     assert.equal(parts[0].descriptor.contentSize, readFileSync(at("pages.bin")).length);
@@ -73,7 +73,7 @@ export async function testInspector(page) {
     await page.check("#index");
     await finding(page, "file", () => choose(page, "pages.bin"));
     await page.uncheck("#index");
-    await page.click("#tab-inspect");
+    await openTab(page, "inspect");
     const { parts } = await finding(page, "inspected", () => page.click("#inspect-made"));
     assert.deepEqual(parts.map(({ kind }) => kind), ["frame", "skippable"]);
     const { nBlocks, frameBytes, contentBytes, checksumMatches } = parts[1].index;
@@ -90,7 +90,7 @@ export async function testInspector(page) {
 
 export async function testVerify(label, page) {
   await check(`${label}: a changed byte is a typed error, and affects one page only`, async () => {
-    await page.click("#tab-verify");
+    await openTab(page, "verify");
     await page.fill("#corrupt-offset", "300");
     const { code, offset, nTried, unnoticed, tally, pages } = await finding(page, "corrupt", () => page.click("#corrupt-start"));
     assert.equal(offset, 300);
@@ -128,7 +128,7 @@ export async function testVerify(label, page) {
 /** Tests the recovery from a lost device. */
 export async function testLoss(page, hasGpu) {
   await check(hasGpu ? "a lost device is replaced, and the bytes are right" : "without a GPU, a call on the CPU is cancelled instead", async () => {
-    await page.click("#tab-verify");
+    await openTab(page, "verify");
     const found = await finding(page, ["loss", "cancel", "failure"], () => page.click("#lose-start"));
     if (!hasGpu) {
       assert.ok(found.kind === "cancel" && found.afterEqual && found.error === "AbortError", JSON.stringify(found));
@@ -142,7 +142,7 @@ export async function testLoss(page, hasGpu) {
 
 export async function testLearn(page) {
   await check("“How it works” is drawn from the current input", async () => {
-    const drawn = await finding(page, "learn", () => page.click("#tab-learn"));
+    const drawn = await finding(page, "learn", () => openTab(page, "learn"));
     assert.ok(drawn.nSequences > 0);
     assert.ok((await page.locator("#learn-of").innerText()).includes("pages.bin"));
     const before = await page.locator("#sequence-number").innerText();

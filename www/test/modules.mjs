@@ -92,10 +92,12 @@ async function testFormat() {
 }
 
 async function testHelpers() {
-  const { tarOf, crossoverOf, spreadOf, shellWord } = await load(
+  const { tarOf, crossoverOf, spreadOf, shellWord, measure, interleaved, isBusy, three, speed, duration, size, plural } = await load(
     "compress/tar.ts",
     "inspect/crossover.ts",
     "measure/stats.ts",
+    "measure/measure.ts",
+    "shell/format.ts",
     "compress/shell-word.ts",
   );
 
@@ -120,6 +122,37 @@ async function testHelpers() {
     assert.equal(crossoverOf([point("webgpu", 4, 1), point("cpu", 4, 2)], "compress"), 0);
     assert.equal(crossoverOf([point("cpu", 4, 2)], "compress"), null);
     assert.deepEqual(spreadOf([3, 1, 2, 10]), { median: 2.5, least: 1, most: 10 });
+  });
+
+  await check("a call shorter than the tick of a coarse clock is repeated until its time is known", async () => {
+    const { now } = performance;
+    // A clock of 10 ms: one call would take 0 or 10 ms.
+    performance.now = () => 10 * Math.floor(now.call(performance) / 10);
+    try {
+      let calls = 0;
+      const { milliseconds, value } = await measure(() => (calls += 1));
+      assert.ok(calls > 10 && value === calls, `${calls} calls`);
+      assert.ok(milliseconds > 0 && milliseconds < 1, `${milliseconds} ms`);
+    } finally {
+      performance.now = now;
+    }
+  });
+
+  await check("rounds run every task once, in orders that differ", async () => {
+    const order = [];
+    await interleaved(["a", "b", "c", "d", "e"], 20, async (task) => void order.push(task));
+    const rounds = Array.from({ length: 20 }, (_, i) => order.slice(5 * i, 5 * i + 5));
+    for (const round of rounds) assert.equal([...round].sort().join(""), "abcde");
+    assert.ok(new Set(rounds.map((round) => round.join(""))).size > 5);
+    assert.deepEqual([isBusy({ median: 2, least: 1, most: 2 }), isBusy({ median: 2, least: 1, most: 2.1 })], [false, true]);
+  });
+
+  await check("numbers have three significant digits and one unit", () => {
+    assert.deepEqual([0, 0.01234, 1.2345, 12.345, 123.45, 1234.5].map(three), ["0", "0.0123", "1.23", "12.3", "123", "1\u202f230"]);
+    assert.deepEqual([speed(4e6, 10), speed(4e6, 3.99), speed(0, 1), speed(1, 0)], ["400 MB/s", "1.00 GB/s", null, null]);
+    assert.deepEqual([duration(0.0412), duration(3.14159), duration(1250)], ["41.2 µs", "3.14 ms", "1.25 s"]);
+    assert.deepEqual([size(1), size(4096), size(1536), size(2.1 * 2 ** 30)], ["1 byte", "4 KiB", "1.50 KiB", "2.10 GiB"]);
+    assert.deepEqual([plural(1, "page"), plural(2, "page"), plural(0, "page")], ["1 page", "2 pages", "0 pages"]);
   });
 
   await check("file names are quoted for the shell", () => {

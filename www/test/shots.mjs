@@ -6,7 +6,7 @@ import path from "node:path";
 import { root } from "../../scripts/process.mjs";
 import { serve } from "../../scripts/serve.mjs";
 import { launch } from "../../tests/browser/harness/chromium.mjs";
-import { finding, findings, open } from "./harness.mjs";
+import { finding, findings, open, openTab } from "./harness.mjs";
 
 const [, , folder] = process.argv;
 const out = path.resolve(folder ?? path.join(root, "docs"));
@@ -72,7 +72,7 @@ async function tour(gpu, label, options, { query = "", bits = "24", sweep = "24"
   await finding(page, "corrupt", () => page.click("#corrupt-start"));
   await finding(page, ["loss", "failure"], () => page.click("#lose-start"));
   await shoot(page, `${label}-trust`);
-  await finding(page, "learn", () => page.click("#tab-learn"));
+  await finding(page, "learn", () => openTab(page, "learn"));
   await shoot(page, `${label}-learn`);
   await browser.close();
   await server.close();

@@ -2,7 +2,6 @@
 import { isLz4Magic } from "../lz4/frame";
 import type { FileProgress } from "../press/calls";
 import { failureOf } from "../rpc/client";
-import { showInspected } from "../inspect/inspector";
 import { element } from "../shell/dom";
 import * as format from "../shell/format";
 import { runJob, type JobControl } from "../shell/jobs";
@@ -60,7 +59,7 @@ async function unpack(card: Card, { name, blob }: Subject, control: JobControl, 
     openTab("inspect");
     element("inspector").scrollIntoView();
   });
-  showInspected(name, blob, parts);
+  (await import("../inspect/inspector")).showInspected(name, blob, parts);
   // The other tabs show the content, not the compressed bytes.
   setSubject({ name: outputName, blob: output, source: "file" });
   setCompressed({ name, blob });

@@ -5,7 +5,7 @@ import * as format from "../shell/format";
 import { runJob } from "../shell/jobs";
 import { press } from "../shell/press";
 import { record } from "../shell/results";
-import { currentCompressed, onCompressed } from "../shell/subject";
+import { currentCompressed, onCompressed, type CompressedFile } from "../shell/subject";
 import { sizeBar } from "./size-bar";
 
 /** Maximum number of blocks in the list; the bar shows all of them. */
@@ -121,10 +121,13 @@ export function initInspector(): void {
     if (file) inspect(file.name, file);
   });
   const button = element<HTMLButtonElement>("inspect-made");
-  onCompressed(({ name }) => {
+  const offer = ({ name }: CompressedFile): void => {
     button.disabled = false;
     button.textContent = `Inspect ${name}`;
-  });
+  };
+  onCompressed(offer);
+  const earlier = currentCompressed();
+  if (earlier) offer(earlier);
   button.addEventListener("click", () => {
     const file = currentCompressed();
     if (file) inspect(file.name, file.blob);

@@ -3,14 +3,6 @@ import { copyable, element } from "../shell/dom";
 
 declare const __SNIPPETS__: { npm: string; rust: string };
 
-/** Shows the commands that install the package, on the first screen. */
-export function initInstall(): void {
-  element("install").replaceChildren(
-    copyable("npm install pagepress", "the command that installs the npm package"),
-    copyable("cargo add pagepress", "the command that adds the crate"),
-  );
-}
-
 export function initCode(): void {
   element("code-npm").replaceChildren(copyable("npm install pagepress", "the command for npm"), copyable(__SNIPPETS__.npm, "code for npm"));
   element("code-rust").replaceChildren(copyable("cargo add pagepress", "the command for Rust"), copyable(__SNIPPETS__.rust, "code for Rust"));

@@ -7,9 +7,10 @@ const listeners = new Map<string, Opened[]>();
 const tabs = (): HTMLButtonElement[] => [...document.querySelectorAll<HTMLButtonElement>("[role=tab]")];
 const nameOf = (tab: HTMLElement): string => tab.id.replace("tab-", "");
 
-/** Calls `opened` each time the tab is opened. */
+/** Calls `opened` each time the tab is opened, and at once if it is open. */
 export function onTab(name: string, opened: Opened): void {
   listeners.set(name, [...(listeners.get(name) ?? []), opened]);
+  if (isOpen(name)) opened();
 }
 
 /** Returns true if a tab is open. */

@@ -9,6 +9,7 @@ import { copyText, element } from "../shell/dom";
 import * as format from "../shell/format";
 import { onFinding, type Finding } from "../shell/results";
 import { onTab } from "../shell/tabs";
+import { save } from "../share/save";
 import { optionsText } from "../shell/press";
 import { raceInput } from "../race/race";
 import { knownCapabilities } from "./badge";
@@ -134,4 +135,6 @@ export function initReport(): void {
     void copyText(markdownReport(), markdown);
   });
   json.addEventListener("click", () => void copyText(jsonReport(), json));
+  element("save-markdown").addEventListener("click", () => save(new Blob([markdownReport()], { type: "text/markdown" }), "pagepress-results.md"));
+  element("save-json").addEventListener("click", () => save(new Blob([jsonReport()], { type: "application/json" }), "pagepress-results.json"));
 }

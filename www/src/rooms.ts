@@ -1,0 +1,52 @@
+// The parts of the page that are loaded when they are first seen.
+import { failureOf } from "./rpc/client";
+import { element, failureCard } from "./shell/dom";
+
+/** A module of a part; `at` is the element that it fills. */
+interface Room {
+  mount(at: HTMLElement): void | Promise<void>;
+}
+
+/** The parts by the id of their element. */
+const rooms: Record<string, () => Promise<Room>> = {
+  "room-machines": () => import("./machines/room"),
+  "panel-inspect": () => import("./inspect/room"),
+  "room-parts": () => import("./parts/room"),
+  "panel-verify": () => import("./verify/room"),
+  "panel-gpu": () => import("./gpu/room"),
+  "panel-learn": () => import("./learn/room"),
+};
+
+/** How far below the visible part of the page a room is loaded. */
+const AHEAD = "200px";
+
+/** Loads and mounts a room, which is busy and inert until then. */
+async function mount(id: string): Promise<void> {
+  const at = element(id);
+  try {
+    await (await rooms[id]?.())?.mount(at);
+  } catch (error) {
+    at.prepend(failureCard({ ...failureOf(error), code: "NOT_LOADED" }));
+  }
+  at.ariaBusy = "false";
+  at.inert = false;
+}
+
+export function initRooms(): void {
+  const observer = new IntersectionObserver(
+    (entries) => {
+      for (const { isIntersecting, target } of entries) {
+        if (!isIntersecting) continue;
+        observer.unobserve(target);
+        void mount(target.id);
+      }
+    },
+    { rootMargin: AHEAD },
+  );
+  for (const id of Object.keys(rooms)) {
+    const at = element(id);
+    at.ariaBusy = "true";
+    at.inert = true;
+    observer.observe(at);
+  }
+}
