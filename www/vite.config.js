@@ -5,6 +5,7 @@ import { machines } from "./build/machines.js";
 import { offline } from "./build/offline.js";
 import { preview } from "./build/preview.js";
 import { snippets } from "./build/snippets.js";
+import { wat } from "./build/wat.js";
 
 const at = (path) => new URL(path, import.meta.url);
 const { version } = JSON.parse(readFileSync(at("../package.json"), "utf8"));
@@ -27,7 +28,7 @@ export default defineConfig({
   },
   worker: {
     format: "es",
-    plugins: () => [bundlerWasm()],
+    plugins: () => [bundlerWasm(), wat()],
     // A name of their own for the parts of TensorFlow.js, which are loaded only on request and not cached for offline use.
     rolldownOptions: {
       output: {

@@ -9,6 +9,7 @@ interface Room {
 
 /** The parts by the id of their element. */
 const rooms: Record<string, () => Promise<Room>> = {
+  "room-freeze": () => import("./machine/room"),
   "room-machines": () => import("./machines/room"),
   "panel-inspect": () => import("./inspect/room"),
   "room-parts": () => import("./parts/room"),

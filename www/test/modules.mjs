@@ -91,6 +91,15 @@ async function testFormat() {
   });
 }
 
+/** Returns the next generation of a board that wraps around, computed cell by cell. */
+function lifeAfter(board, side) {
+  return board.map((alive, at) => {
+    let count = 0;
+    for (const row of [-side, 0, side]) for (const column of [-1, 0, 1]) if (row !== 0 || column !== 0) count += board[(at + row + column + board.length) % board.length];
+    return Number(count === 3 || (count === 2 && alive === 1));
+  });
+}
+
 async function testHelpers() {
   const { tarOf, crossoverOf, spreadOf, shellWord, measure, interleaved, isBusy, three, speed, duration, size, plural } = await load(
     "compress/tar.ts",
@@ -153,6 +162,21 @@ async function testHelpers() {
     assert.deepEqual([duration(0.0412), duration(3.14159), duration(1250)], ["41.2 µs", "3.14 ms", "1.25 s"]);
     assert.deepEqual([size(1), size(4096), size(1536), size(2.1 * 2 ** 30)], ["1 byte", "4 KiB", "1.50 KiB", "2.10 GiB"]);
     assert.deepEqual([plural(1, "page"), plural(2, "page"), plural(0, "page")], ["1 page", "2 pages", "0 pages"]);
+  });
+
+  await check("the machine computes the Game of Life", async () => {
+    const binaryen = (await import("binaryen")).default;
+    const text = readFileSync(path.join(root, "www/src/machine/life.wat"), "utf8");
+    const { instance } = await WebAssembly.instantiate(binaryen.parseText(text).emitBinary());
+    const { memory, step, cells, generation } = instance.exports;
+    const [side, size] = [2048, 2048 * 2048];
+    const board = () => new Uint8Array(memory.buffer, cells(), size);
+    const noise = sampleBytes(size);
+    board().set(noise.map((byte, i) => Number(byte % 3 === 0 && i % side > 1 && i % side < side - 2 && i > side && i < size - side)));
+    const right = lifeAfter(board().slice(), side);
+    step();
+    assert.equal(generation(), 1);
+    assert.deepEqual(Buffer.compare(Buffer.from(board()), Buffer.from(right)), 0);
   });
 
   await check("file names are quoted for the shell", () => {

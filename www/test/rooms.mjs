@@ -9,6 +9,36 @@ import { at, check, finding, open, openTab, sampleBytes } from "./harness.mjs";
 export async function testRooms(context, url) {
   await testMachines(context, url);
   await testParts(context, url);
+  await testMachine(context, url);
+}
+
+async function testMachine(context, url) {
+  await check("a running machine is frozen, a second freeze stores less, and a reload thaws it", async () => {
+    let page = await open(context, url);
+    await page.locator("#room-freeze").scrollIntoViewIfNeeded();
+    await page.waitForSelector("#machine-run");
+    const generation = async () => Number((await page.locator("#machine-state").textContent()).replace(/\D/g, ""));
+    const first = await finding(page, "frozen", () => page.click("#machine-freeze"));
+    assert.ok(!first.isIncrement && first.storedPages > 0 && first.isKept, JSON.stringify(first));
+    await page.click("#machine-run");
+    await page.waitForFunction(() => Number(document.getElementById("machine-state").textContent.replace(/\D/g, "")) > 20);
+    await page.click("#machine-run");
+    const second = await finding(page, "frozen", () => page.click("#machine-freeze"));
+    assert.ok(second.isIncrement && second.generation > 20 && second.fileBytes < second.memoryBytes / 20, JSON.stringify(second));
+    const third = await finding(page, "frozen", () => page.click("#machine-freeze"));
+    assert.ok(third.storedPages === 0 && third.fileBytes < first.fileBytes, JSON.stringify([first, third]));
+    assert.equal(await page.locator("#machine-versions tr").count(), 3);
+    const stopped = await generation();
+    await page.close();
+
+    page = await open(context, url);
+    await page.locator("#room-freeze").scrollIntoViewIfNeeded();
+    await page.waitForSelector("#machine-thaw:not([disabled])");
+    const thawed = await finding(page, "thawed", () => page.click("#machine-thaw"));
+    assert.ok(thawed.generation === third.generation && thawed.generation === stopped && thawed.cells > 0, JSON.stringify(thawed));
+    assert.deepEqual(page.faults, []);
+    await page.close();
+  });
 }
 
 async function testMachines(context, url) {
