@@ -8,7 +8,7 @@ import { Remedy, exitWith, root, run } from "../scripts/process.mjs";
 import { serve } from "../scripts/serve.mjs";
 import { launch } from "../tests/browser/harness/chromium.mjs";
 import { testBench, testFiles, testInputs } from "./test/compress.mjs";
-import { testRooms } from "./test/rooms.mjs";
+import { testKernels, testRooms } from "./test/rooms.mjs";
 import { check, choose, download, finding, finish, measureOnly, open, openTab, removeFiles, writeSample } from "./test/harness.mjs";
 import { testFirstScreen } from "./test/first-screen.mjs";
 import { testJobs } from "./test/jobs.mjs";
@@ -106,6 +106,7 @@ async function onSoftwareGpu(url) {
     await testInspect("software GPU", page);
     await testLoss(page, true);
     await testGpu("software GPU", page);
+    await testKernels(context, `${url}?allow-software&backend=webgpu`);
 
     await check("software GPU: a race shows its stages and the adapter", async () => {
       await measureOnly(page, "gpu");

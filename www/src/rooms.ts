@@ -16,6 +16,7 @@ const rooms: Record<string, () => Promise<Room>> = {
   "panel-verify": () => import("./verify/room"),
   "panel-gpu": () => import("./gpu/room"),
   "panel-learn": () => import("./learn/room"),
+  "room-playground": () => import("./playground/room"),
 };
 
 /** How far below the visible part of the page a room is loaded. */

@@ -10,6 +10,109 @@ export async function testRooms(context, url) {
   await testMachines(context, url);
   await testParts(context, url);
   await testMachine(context, url);
+  await testPlayground(context, url);
+}
+
+/** Replaces the program in the editor. */
+async function write(page, text) {
+  await page.locator(".editor .cm-content").click();
+  await page.keyboard.press("ControlOrMeta+a");
+  await page.keyboard.insertText(text);
+}
+
+async function openPlayground(context, url) {
+  const page = await open(context, url);
+  await openTab(page, "learn");
+  await page.locator("#room-playground").scrollIntoViewIfNeeded();
+  await page.waitForSelector(".editor .cm-content");
+  return page;
+}
+
+async function testPlayground(context, url) {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const page = await openPlayground(context, url);
+
+  await check("the example runs in the playground, and an edited program on the visitor's file", async () => {
+    const example = await finding(page, "program", () => page.click("#program-run"));
+    assert.equal(example.error, null, JSON.stringify(example));
+    for (const word of ["ratio", "compress: ", "decompress: ", "in the middle: ", "done in "]) assert.ok(example.output.includes(word), example.output);
+    await page.click("#tab-compress");
+    writeFileSync(at("mine.txt"), "the visitor's own bytes ".repeat(100));
+    await finding(page, "file", () => page.setInputFiles("#file", at("mine.txt")));
+    await openTab(page, "learn");
+    await page.selectOption("#program-input", "file");
+    await write(page, "show(input.length, new TextDecoder().decode(input.subarray(0, 11)));");
+    const own = await finding(page, "program", () => page.click("#program-run"));
+    assert.ok(own.output.startsWith("2400 the visitor"), own.output);
+  });
+
+  await check("errors are shown at their line, and a program that never ends can be cancelled", async () => {
+    await write(page, 'show("one");\nconst nothing = null;\nnothing.property;');
+    const { error } = await finding(page, "program", () => page.click("#program-run"));
+    assert.deepEqual([error.code, error.position.line], ["TypeError", 3], JSON.stringify(error));
+    assert.equal(await page.locator(".editor .cm-lintRange-error").count(), 1);
+    await write(page, "await pagepress.decompress(new Uint8Array(9));");
+    const package_ = await finding(page, "program", () => page.click("#program-run"));
+    assert.equal(package_.error.code, "NOT_LZ4");
+    await write(page, "for (;;) {}");
+    await finding(page, "cancelled", async () => {
+      await page.click("#program-run");
+      await page.waitForSelector("#jobs:not([hidden])");
+      await page.keyboard.press("Escape");
+    });
+    await write(page, 'show("again", typeof caches, typeof indexedDB);');
+    assert.match((await finding(page, "program", () => page.click("#program-run"))).output, /^again undefined undefined/);
+  });
+
+  await check("a program travels in a link, is not run by itself, and needs no server", async () => {
+    const program = 'show("from the link, naïvely");';
+    await write(page, program);
+    await page.click("#program-link");
+    await page.waitForFunction(async () => (await navigator.clipboard.readText()).includes("#learn?javascript="));
+    const link = await page.evaluate(() => navigator.clipboard.readText());
+    const other = await openPlayground(context, link);
+    await other.waitForFunction(() => !document.getElementById("program-notice").hidden);
+    assert.equal(await other.locator(".editor .cm-line").first().innerText(), program);
+    assert.ok(await other.evaluate(() => !window.__results.some(({ kind }) => kind === "program")));
+    assert.match((await finding(other, "program", () => other.click("#program-run"))).output, /^from the link, naïvely/);
+    await other.close();
+    const broken = await openPlayground(context, link.replace(/javascript=.*/, "javascript=AAAA"));
+    await broken.waitForFunction(() => document.getElementById("program-notice").innerText.includes("NOT_LZ4"));
+    await broken.close();
+  });
+
+  await check("without a GPU a WGSL kernel is an error with the reason", async () => {
+    await page.selectOption("#program-language", "wgsl");
+    const { error } = await finding(page, "program", () => page.click("#program-run"));
+    assert.equal(error.code, "BACKEND_UNAVAILABLE");
+  });
+  // Chromium's own editing gives inserted text a style; the page's policy blocks it, and the editor removes it.
+  assert.deepEqual(page.faults.filter((fault) => !fault.startsWith("Applying inline style")), []);
+  await page.close();
+}
+
+/** Tests kernels on a GPU. */
+export async function testKernels(context, url) {
+  const page = await openPlayground(context, url);
+  await page.selectOption("#program-language", "wgsl");
+  await check("a WGSL kernel runs on numbers and on the visitor's file", async () => {
+    const { output, error } = await finding(page, "program", () => page.click("#program-run"));
+    assert.equal(error, null, JSON.stringify(error));
+    assert.ok(output.includes("as f32: 0 1.00 1.41 1.73 2.00"), output);
+    await page.click("#tab-compress");
+    writeFileSync(at("floats.bin"), Buffer.from(Float32Array.of(4, 9, 16).buffer));
+    await finding(page, "file", () => page.setInputFiles("#file", at("floats.bin")));
+    await openTab(page, "learn");
+    await page.selectOption("#program-input", "file");
+    assert.ok((await finding(page, "program", () => page.click("#program-run"))).output.includes("as f32: 2.00 3.00 4.00"));
+  });
+
+  await check("an error of a kernel is shown at its line", async () => {
+    await write(page, "@group(0) @binding(0) var<storage, read> input: array<f32>;\n\n@compute @workgroup_size(64)\nfn main() { let x: f32 = nothing; }\n");
+    const { error } = await finding(page, "program", () => page.click("#program-run"));
+    assert.deepEqual([error.code, error.position?.line], ["KERNEL_COMPILE", 4], JSON.stringify(error));
+  });
+  await page.close();
 }
 
 async function testMachine(context, url) {

@@ -157,7 +157,7 @@ export async function mount(at: HTMLElement): Promise<void> {
   const again = button("New board", "secondary", () => void act(renew));
   at.replaceChildren(
     make("h2", "", "Freeze a running machine"),
-    make("p", "soft", "A Game of Life in 8.12 MiB of WebAssembly memory. A freeze stores the pages that are not empty, the next one only those that changed."),
+    make("p", "soft", "A Game of Life in WebAssembly. A freeze stores the pages that are not empty, the next one only those that changed."),
     make("p", "actions", run, freezeButton, thawButton, again),
     make("div", "machine", make("div", "", screen, state), make("div", "", map, message, table())),
   );
