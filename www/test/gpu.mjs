@@ -18,7 +18,7 @@ export async function testGpu(label, page) {
     }
     await page.waitForSelector("#matmul-chart canvas");
     assert.equal(await page.locator("#matmul-rows tr").count(), 3 * engines.length);
-    assert.ok((await page.locator("#matmul-text").innerText()).includes(hasGpu ? "software" : "not available"));
+    assert.ok((await page.locator("#matmul-text").innerText()).includes(hasGpu ? "software" : "Not available"));
   });
 
   await check(`${label}: operations are measured and exact`, async () => {
@@ -29,6 +29,21 @@ export async function testGpu(label, page) {
     assert.equal(await page.locator("#operations-rows tr").count(), 4 * engines.length);
     await openTab(page, "verify");
     assert.ok((await page.locator("#report").innerText()).includes("Matrix products"));
+  });
+
+  await check(`${label}: the flight draws tiles that it decompresses`, async () => {
+    await openTab(page, "gpu");
+    await page.locator("#room-points").scrollIntoViewIfNeeded();
+    await page.click("#points-start");
+    await page.waitForFunction(() => /\d+ tiles from/.test(document.getElementById("points-note").innerText));
+    await page.waitForTimeout(1500);
+    const shot = await page.locator(".points-screen").screenshot();
+    const flight = await finding(page, ["flight", "failure"], () => page.click("#points-start"));
+    assert.equal(flight.kind, "flight", JSON.stringify(flight));
+    assert.ok(flight.name.startsWith(hasGpu ? "GPU" : "CPU") && flight.tiles >= 7 && flight.frames > 1, JSON.stringify(flight));
+    assert.ok(flight.readBytes > 0 && flight.fileBytes < flight.contentBytes);
+    // A black picture of this size takes a few hundred bytes.
+    assert.ok(shot.length > 20_000, `a picture of ${shot.length} bytes`);
   });
 
   await check(`${label}: TensorFlow.js takes part when asked`, async () => {

@@ -1,5 +1,5 @@
 // Tests of the page's modules in Node: the readers of the format against the `lz4` command, the tar writer against `tar`.
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { spawnSync } from "node:child_process";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
@@ -7,6 +7,7 @@ import { strict as assert } from "node:assert";
 import { build } from "esbuild";
 import { root } from "../../scripts/process.mjs";
 import { at, check, lz4, sampleBytes, writeSample } from "./harness.mjs";
+import { pictures } from "./pictures.mjs";
 
 /** Bundles modules of the page, given by their paths in `www/src`, and returns their exports. */
 async function load(...modules) {
@@ -177,6 +178,15 @@ async function testHelpers() {
     step();
     assert.equal(generation(), 1);
     assert.deepEqual(Buffer.compare(Buffer.from(board()), Buffer.from(right)), 0);
+  });
+
+  await check("each tab has a picture in docs, and docs has no other picture of the page", () => {
+    const html = readFileSync(path.join(root, "www/index.html"), "utf8");
+    const tabs = [...html.matchAll(/id="tab-(\w+)"/g)].map(([, name]) => name);
+    const names = Object.values(pictures);
+    for (const tab of tabs) assert.ok(names.includes(`page-${tab}`) && Object.keys(pictures).some((key) => key.endsWith(`-${tab}`)), tab);
+    const files = readdirSync(path.join(root, "docs")).filter((name) => /^page-.*\.webp$/.test(name)).sort();
+    assert.deepEqual(files, names.map((name) => `${name}.webp`).sort());
   });
 
   await check("file names are quoted for the shell", () => {

@@ -89,6 +89,15 @@ export async function testBudgets(browser, url) {
   await context.close();
 }
 
+/** Scrolls to each room of the open tab, so that it is loaded. */
+async function mountRooms(page) {
+  for (const room of await page.locator(".room").all()) {
+    if (await room.isVisible()) await room.scrollIntoViewIfNeeded();
+    await page.waitForTimeout(100);
+  }
+  await page.waitForFunction(() => [...document.querySelectorAll(".room")].every((room) => !room.checkVisibility() || room.ariaBusy !== "true"));
+}
+
 /** Runs axe on every tab in both themes, and tests the theme button. */
 export async function testAccessibility(page) {
   for (const theme of ["light", "dark"]) {
@@ -97,6 +106,7 @@ export async function testAccessibility(page) {
       const faults = [];
       for (const tab of ["compress", "inspect", "verify", "gpu", "learn"]) {
         await openTab(page, tab);
+        await mountRooms(page);
         await page.waitForTimeout(200);
         faults.push(...(await seriousFaults(page)).map((fault) => `${tab}: ${fault}`));
       }
@@ -159,6 +169,7 @@ export async function testPhone(browser, url) {
     await finding(page, "bench", () => choose(page, "phone.bin"));
     for (const tab of ["compress", "inspect", "verify", "gpu", "learn"]) {
       await openTab(page, tab);
+      await mountRooms(page);
       await page.waitForTimeout(300);
       const [content, screen] = await page.evaluate(() => [document.documentElement.scrollWidth, window.innerWidth]);
       assert.ok(content <= screen, `${tab}: ${content} px of content on ${screen} px`);

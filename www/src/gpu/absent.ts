@@ -1,4 +1,5 @@
 // Says which engines are not available.
+import { absence } from "../shell/absence";
 import { make } from "../shell/dom";
 import type { TensorEngine } from "./calls";
 import { ENGINES } from "./racers";
@@ -7,6 +8,6 @@ import { ENGINES } from "./racers";
 export function showAbsent(absent: Partial<Record<TensorEngine, string>>): HTMLElement[] {
   return Object.entries(absent).map(([engine, message]) => {
     const label = ENGINES.find(({ id }) => id === engine)?.label ?? engine;
-    return make("li", "", `${label}: not available: ${message.replace(/^backend webgpu is not available: /, "")}`);
+    return make("li", "", `${label}. ${absence(message)}`);
   });
 }

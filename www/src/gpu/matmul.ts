@@ -1,5 +1,5 @@
 // Shows the speed and the error of matrix products over a range of sizes.
-import { element, failureCard, make } from "../shell/dom";
+import { element, failureCard, labelledRow, make } from "../shell/dom";
 import * as format from "../shell/format";
 import { runJob, type JobControl } from "../shell/jobs";
 import { onThemeOrWidth } from "../shell/redraw";
@@ -24,6 +24,8 @@ export interface ProductResult extends Opened {
   points: ProductPoint[];
   stopped: { engine: TensorEngine; size: number }[];
 }
+
+const HEADS = ["Rows", "Engine", "Median", "Best", "Time", "Error"];
 
 let points: ProductPoint[] = [];
 
@@ -62,10 +64,8 @@ function fillTable(): void {
     ENGINES.flatMap(({ id, label }) => {
       const point = at(id, size);
       if (!point) return [];
-      const cells = [label, formatFlops(point.gflops), formatFlops(point.bestGflops), format.duration(point.times.median), format.error(point.error)];
-      const head = make("th", "", `${size}`);
-      head.scope = "row";
-      return [make("tr", "", head, ...cells.map((text) => make("td", "", text)))];
+      const cells = [`${size}`, label, formatFlops(point.gflops), formatFlops(point.bestGflops), format.duration(point.times.median), format.error(point.error)];
+      return [labelledRow(HEADS, cells)];
     }),
   );
   element("matmul-rows").replaceChildren(...rows);
@@ -73,7 +73,7 @@ function fillTable(): void {
 
 function showText({ names, absent, stopped }: ProductResult): void {
   const lines = [
-    ...Object.entries(names).map(([engine, name]) => `${labelOf(engine as TensorEngine)}: ${name}`),
+    ...Object.entries(names).flatMap(([engine, name]) => (engine === "cpu" ? [] : [`${labelOf(engine as TensorEngine)}: ${name}`])),
     ...stopped.map(({ engine, size }) => `${labelOf(engine)}: sizes above ${size} skipped, too slow`),
   ];
   element("matmul-text").replaceChildren(...showAbsent(absent), ...lines.map((line) => make("li", "", line)));

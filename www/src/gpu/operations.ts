@@ -1,5 +1,5 @@
 // Shows the speed of operations on the rows of a matrix, with the GPU and on the CPU.
-import { element, failureCard, make } from "../shell/dom";
+import { element, failureCard, labelledRow } from "../shell/dom";
 import * as format from "../shell/format";
 import { runJob, type JobControl } from "../shell/jobs";
 import { record } from "../shell/results";
@@ -8,6 +8,7 @@ import { ENGINES, measureEach, openEngines, type Opened, type TensorResult } fro
 import { showAbsent } from "./absent";
 
 const COLS = 1024;
+const HEADS = ["Operation", "Engine", "Median", "Best", "Elements", "Error"];
 
 /** The rounds of an engine for one operation. */
 export interface OperationPoint extends TensorResult {
@@ -23,11 +24,9 @@ export interface OperationResult extends Opened {
 
 function fillTable(points: OperationPoint[], elements: number): void {
   const rows = points.map(({ operation, engine, times, error }) => {
-    const head = make("th", "", operation);
-    head.scope = "row";
     const perSecond = `${format.three(elements / 1e6 / times.median)} G/s`;
     const label = ENGINES.find(({ id }) => id === engine)?.label ?? engine;
-    return make("tr", "", head, ...[label, format.duration(times.median), format.duration(times.least), perSecond, format.error(error)].map((text) => make("td", "", text)));
+    return labelledRow(HEADS, [operation, label, format.duration(times.median), format.duration(times.least), perSecond, format.error(error)]);
   });
   element("operations-rows").replaceChildren(...rows);
 }

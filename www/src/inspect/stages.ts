@@ -1,5 +1,6 @@
 // Shows the time per stage of a call, from the package's timing of the last round: of the GPU or, without one, of the CPU.
 import type { Timing } from "pagepress";
+import { absence } from "../shell/absence";
 import { element, make } from "../shell/dom";
 import * as format from "../shell/format";
 import { newestRace } from "../race/panel";
@@ -20,7 +21,7 @@ export function showStages(): void {
   const { compress, decompress } = measured.timing;
   const isGpu = compress.engine === "webgpu";
   const note = isGpu ? "Jobs overlap, so stages may add up to more than the whole call." : "A call on the CPU has one stage, shared by its workers.";
-  const absent = gpu && "failure" in gpu ? [make("p", "soft", "Stages of the GPU are not available: this browser offers no WebGPU adapter.")] : [];
+  const absent = gpu && "failure" in gpu ? [make("p", "soft", `GPU. ${absence(gpu.failure.message)}`)] : [];
   at.replaceChildren(
     stagesOf("Compress", compress),
     stagesOf("Decompress", decompress),

@@ -1,5 +1,6 @@
 // The sweep: both engines over a range of sizes, their crossover, and the choice of "auto".
 import type { SweepEngine, SweepPoint, SweepResult } from "../press/calls";
+import { absence } from "../shell/absence";
 import { element, failureCard, make } from "../shell/dom";
 import * as format from "../shell/format";
 import { runJob } from "../shell/jobs";
@@ -26,7 +27,7 @@ function showText(result: SweepResult): void {
   const lines = [
     ...(result.withoutGpu === null
       ? crossovers("webgpu", "the GPU", "cpu", "the CPU")
-      : [`Not available: ${result.withoutGpu}`, ...crossovers("cpu", "the CPU with workers", "one", "one thread")]),
+      : [`GPU. ${absence(result.withoutGpu)}`, ...crossovers("cpu", "the CPU with workers", "one", "one thread")]),
     ...autoLines(result),
     ...bestLine(),
     ...result.stopped.map(({ engine, bytes }) => `${nameOf(engine)}: sizes above ${format.size(bytes)} skipped, too slow`),

@@ -1,6 +1,6 @@
 // Freezes a running machine: a WebAssembly program whose memory is stored in versions, of which each has only what changed.
 import { Client, failureOf } from "../rpc/client";
-import { button, failureCard, make } from "../shell/dom";
+import { button, failureCard, labelledRow, make } from "../shell/dom";
 import * as format from "../shell/format";
 import { announce } from "../shell/jobs";
 import { record } from "../shell/results";
@@ -17,6 +17,8 @@ const message = make("div");
 const run = button("Run", "primary", () => (isRunning ? stop() : void start()));
 const freezeButton = button("Freeze", "secondary", () => void act(freeze));
 const thawButton = button("Thaw", "secondary", () => void act(thaw));
+
+const HEADS = ["Generation", "Stores", "Memory", "Pages stored", "File", "Time"];
 
 let isRunning = false;
 let isVisible = true;
@@ -100,7 +102,7 @@ async function freeze(): Promise<void> {
     format.size(fileBytes),
     format.duration(milliseconds),
   ];
-  versions.append(make("tr", "", ...cells.map((cell) => make("td", "", cell))));
+  versions.append(labelledRow(HEADS, cells));
   thawButton.disabled = false;
   drawMap();
   const where = isKept ? "Kept in this browser: reload the page and thaw it." : "This browser offers no storage here: it lasts until the page is closed.";
@@ -129,13 +131,13 @@ async function renew(): Promise<void> {
 }
 
 function table(): HTMLElement {
-  const heads = ["Generation", "Stores", "Memory", "Pages stored", "File", "Time"].map((text) => {
+  const heads = HEADS.map((text) => {
     const head = make("th", "", text);
     head.scope = "col";
     return head;
   });
   versions.id = "machine-versions";
-  const frameOfTable = make("div", "scroll", make("table", "list cells", make("thead", "", make("tr", "", ...heads)), versions));
+  const frameOfTable = make("div", "scroll", make("table", "list stacked", make("thead", "", make("tr", "", ...heads)), versions));
   frameOfTable.tabIndex = 0;
   frameOfTable.role = "region";
   frameOfTable.ariaLabel = "Versions";

@@ -57,13 +57,15 @@ function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** Returns the header of a frame of independent blocks without content size and content checksum. */
-function headerOf({ blockByte, blockChecksums }: Places): Uint8Array<ArrayBuffer> {
-  const header = new Uint8Array(7);
-  viewOf(header).setUint32(0, MAGIC, true);
-  header[4] = blockChecksums ? 0x70 : 0x60;
+/** Returns the header of a frame of independent blocks with `contentBytes` of content and without its checksum. */
+function headerOf({ blockByte, blockChecksums }: Places, contentBytes: number): Uint8Array<ArrayBuffer> {
+  const header = new Uint8Array(15);
+  const view = viewOf(header);
+  view.setUint32(0, MAGIC, true);
+  header[4] = blockChecksums ? 0x78 : 0x68;
   header[5] = blockByte;
-  header[6] = (xxh32(header.subarray(4, 6)) >>> 8) & 255;
+  view.setUint32(6, contentBytes, true);
+  header[14] = (xxh32(header.subarray(4, 14)) >>> 8) & 255;
   return header;
 }
 
@@ -78,9 +80,19 @@ function blockAt(starts: Float64Array, goal: number): number {
   return low;
 }
 
+/** A frame of only the blocks that hold a part of the content. */
+export interface PartFrame {
+  bytes: Uint8Array<ArrayBuffer>;
+  /** Bytes of its content before the part, and in all. */
+  before: number;
+  contentBytes: number;
+}
+
 /** An indexed file of which parts can be read. */
 export interface IndexedFile {
   contentBytes: number;
+  /** Returns the blocks that hold `length` bytes from `offset`, which must be in the content, as a frame. */
+  frame(offset: number, length: number): Promise<PartFrame>;
   read(offset: number, length: number): Promise<Uint8Array>;
 }
 
@@ -90,17 +102,22 @@ export async function openIndexed(read: Read, length: number): Promise<IndexedFi
   if (!places) return null;
   const { files, contents } = places;
   const contentBytes = contents.at(-1) ?? 0;
+  const frame = async (offset: number, wanted: number): Promise<PartFrame> => {
+    const [first, last] = [blockAt(contents, offset), blockAt(contents, offset + wanted - 1)];
+    const start = contents[first] ?? 0;
+    const bytes = (contents[last + 1] ?? 0) - start;
+    const blocks = (await read(files[first] ?? 0, files[last + 1] ?? 0)) as Uint8Array<ArrayBuffer>;
+    const parts = [headerOf(places, bytes), blocks, new Uint8Array(4)];
+    return { bytes: new Uint8Array(await new Blob(parts).arrayBuffer()), before: offset - start, contentBytes: bytes };
+  };
   return {
     contentBytes,
+    frame,
     async read(offset, wanted) {
-      const end = Math.min(offset + wanted, contentBytes);
-      if (end <= offset) return new Uint8Array();
-      const [first, last] = [blockAt(contents, offset), blockAt(contents, end - 1)];
-      const blocks = await read(files[first] ?? 0, files[last + 1] ?? 0);
-      const frame = new Uint8Array(await new Blob([headerOf(places), blocks as Uint8Array<ArrayBuffer>, new Uint8Array(4)]).arrayBuffer());
-      const start = contents[first] ?? 0;
-      const content = await decompress(frame, { maxOutputSize: (contents[last + 1] ?? 0) - start });
-      return content.subarray(offset - start, end - start);
+      const part = Math.min(wanted, contentBytes - offset);
+      if (part <= 0) return new Uint8Array();
+      const { bytes, before, contentBytes: most } = await frame(offset, part);
+      return (await decompress(bytes, { maxOutputSize: most })).subarray(before, before + part);
     },
   };
 }

@@ -1,10 +1,11 @@
 // The editor: CodeMirror in a shadow tree, where it brings its styles as style sheets that the page's policy allows.
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { javascript } from "@codemirror/lang-javascript";
-import { bracketMatching, defaultHighlightStyle, indentOnInput, syntaxHighlighting, syntaxTree } from "@codemirror/language";
+import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting, syntaxTree } from "@codemirror/language";
 import { linter, setDiagnostics, type Diagnostic } from "@codemirror/lint";
 import { Compartment, EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
 import type { Position } from "./calls";
 import type { Language } from "./examples";
 
@@ -19,6 +20,14 @@ const theme = EditorView.theme({
   ".cm-lintRange-error": { backgroundImage: "none", textDecoration: "underline wavy var(--bad)" },
   ".cm-selectionBackground, &.cm-focused .cm-selectionBackground": { backgroundColor: "var(--track)" },
 });
+
+/** Colours of the page, which suit both themes. */
+const highlight = HighlightStyle.define([
+  { tag: [tags.keyword, tags.operatorKeyword, tags.modifier], color: "var(--gpu)" },
+  { tag: [tags.string, tags.special(tags.string)], color: "var(--cpu)" },
+  { tag: [tags.number, tags.bool, tags.null], color: "var(--good)" },
+  { tag: tags.comment, color: "var(--soft)" },
+]);
 
 /** Marks the places that the parser of JavaScript does not understand. */
 const syntax = linter((view) => {
@@ -49,7 +58,7 @@ export function createEditor(at: HTMLElement, run: () => void): Editor {
       indentOnInput(),
       bracketMatching(),
       highlightActiveLine(),
-      syntaxHighlighting(defaultHighlightStyle, { fallback: true }),
+      syntaxHighlighting(highlight),
       keymap.of([runKey, ...defaultKeymap, ...historyKeymap, indentWithTab]),
       language.of([]),
       theme,

@@ -3,6 +3,7 @@ import type { EngineId } from "../engines/calls";
 import { engines, type EngineEntry } from "../engines/list";
 import { megabytesPerSecond, type Spread } from "../measure/stats";
 import type { Failure } from "../rpc/messages";
+import { absence } from "../shell/absence";
 import { element, make } from "../shell/dom";
 import * as format from "../shell/format";
 import { spreadsOf, type Measured } from "./race";
@@ -91,13 +92,6 @@ function showMetric(metric: Metric, bytes: number, { median, least, most }: Spre
   metric.slowest = megabytesPerSecond(bytes, most) ?? 0;
   metric.value.textContent = format.speed(bytes, median) ?? "–";
   metric.sub.textContent = `best ${format.speed(bytes, least) ?? "–"}`;
-}
-
-/** Returns the text for an engine that is not available. */
-function absence(message: string): string {
-  const reason = message.replace(/^backend webgpu is not available: /, "");
-  if (/requestAdapter\(\) gives no adapter/.test(reason)) return "Not available: this browser offers no WebGPU adapter";
-  return `Not available: ${reason}`;
 }
 
 /** All rows of the table. */

@@ -1,6 +1,7 @@
 // The fault tests of the tab "Verify": changed bytes, a lost GPU, a cancelled call.
 import type { CancelResult, CorruptResult, LossResult } from "../press/calls";
 import { failureOf } from "../rpc/client";
+import { absence } from "../shell/absence";
 import { element, failureCard, make } from "../shell/dom";
 import * as format from "../shell/format";
 import { runJob, type JobControl } from "../shell/jobs";
@@ -70,7 +71,7 @@ function lose(): void {
         if (code !== "BACKEND_UNAVAILABLE") throw error;
         // Without a GPU, the same on the CPU: its work is interrupted, and the next call must be right.
         const result = await press.call("cancel", null, { signal });
-        showCancel(at, result, make("p", "soft", `There is no GPU to lose (${message}). On the CPU a call is cancelled instead:`));
+        showCancel(at, result, make("p", "soft", `${absence(message)}. On the CPU a call is cancelled instead:`));
         record({ kind: "cancel", ...result });
       }
     },
