@@ -22,6 +22,8 @@ const rooms: Record<string, () => Promise<Room>> = {
 
 /** How far below the visible part of the page a room is loaded. */
 const AHEAD = "200px";
+/** Events after which the visitor uses the page. */
+const USES = ["pointerdown", "keydown", "wheel", "scroll", "touchstart"];
 
 /** Loads and mounts a room, which is busy and inert until then. */
 async function mount(id: string): Promise<void> {
@@ -46,10 +48,18 @@ export function initRooms(): void {
     },
     { rootMargin: AHEAD },
   );
-  for (const id of Object.keys(rooms)) {
-    const at = element(id);
+  const places = Object.keys(rooms).map((id) => element(id));
+  for (const at of places) {
     at.ariaBusy = "true";
     at.inert = true;
-    observer.observe(at);
   }
+  const isPanel = ({ id }: HTMLElement): boolean => id.startsWith("panel-");
+  // Tabs are loaded when they are opened. Other rooms may be in view on a tall screen: they wait for the first use, so that
+  // the first paint and the first race have the machine for themselves.
+  places.filter(isPanel).forEach((at) => observer.observe(at));
+  const begin = (): void => {
+    for (const use of USES) removeEventListener(use, begin);
+    places.filter((at) => !isPanel(at)).forEach((at) => observer.observe(at));
+  };
+  for (const use of USES) addEventListener(use, begin, { passive: true });
 }

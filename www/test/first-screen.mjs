@@ -1,6 +1,7 @@
 // Tests of the first screen: the race that starts by itself, the headline, the install line, the links.
+import { readFileSync } from "node:fs";
 import { strict as assert } from "node:assert";
-import { check, choose, finding, open, writeSample } from "./harness.mjs";
+import { check, choose, finding, measureOnly, open, openTab, writeSample } from "./harness.mjs";
 
 /** Maximum bytes of script, after gzip, that the document loads before the first interaction. */
 const SCRIPT_BUDGET = 60_000;
@@ -43,6 +44,51 @@ export async function testFirstScreen(browser, url, gzipped) {
     assert.deepEqual(install, ["npm install pagepress", "cargo add pagepress"]);
     const links = await page.locator(".links a").evaluateAll((all) => all.map(({ href }) => new URL(href).hostname));
     assert.deepEqual(links, ["docs.rs", "docs.rs", "www.npmjs.com", "crates.io"]);
+    await page.close();
+  });
+
+  await check("a link sets options and sample data, and ignores what does not exist", async () => {
+    const page = await open(context, `${url}#compress?level=high&block=4096&rounds=99&size=14&sample=json&index=1&other=1`);
+    const values = await page.evaluate(() => ["level", "block-size", "runs", "sample-size", "sample"].map((id) => document.getElementById(id).value));
+    assert.deepEqual(values, ["high", "4096", "5", "14", "json"]);
+    assert.ok(await page.evaluate(() => document.getElementById("index").checked));
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.click("#copy-link");
+    await page.waitForFunction(async () => (await navigator.clipboard.readText()).includes("#compress?"));
+    const link = new URL(await page.evaluate(() => navigator.clipboard.readText()));
+    assert.equal(link.hash, "#compress?block=4096&level=high&engine=auto&rounds=5&sample=json&size=14&index=1");
+    await page.close();
+  });
+
+  await check("a race is saved as a picture, and results as files", async () => {
+    const page = await open(context, url);
+    await measureOnly(page, "one", "lz4-wasm");
+    assert.ok(await page.locator("#save-picture").isDisabled());
+    await finding(page, "bench", () => page.click("#again"));
+    const saved = async (button) => {
+      const [event] = await Promise.all([page.waitForEvent("download"), page.click(button)]);
+      return [event.suggestedFilename(), readFileSync(await event.path())];
+    };
+    const [name, png] = await saved("#save-picture");
+    assert.equal(name, "pagepress-race.png");
+    assert.deepEqual([png.subarray(1, 4).toString(), png.readUInt32BE(16), png.readUInt32BE(20)], ["PNG", 1200, 630]);
+    await openTab(page, "verify");
+    const [, markdown] = await saved("#save-markdown");
+    assert.ok(markdown.toString().includes("| lz4-wasm: WebAssembly, one thread |"), markdown.toString());
+    const [, json] = await saved("#save-json");
+    assert.equal(JSON.parse(json.toString()).findings[0].kind, "bench");
+    await page.close();
+  });
+
+  await check("other sites get a title, a text and a picture for a preview", async () => {
+    const page = await open(context, url);
+    const tags = await page.locator("meta[property]").evaluateAll((all) => Object.fromEntries(all.map((one) => [one.getAttribute("property"), one.content])));
+    for (const name of ["og:title", "og:description", "og:image"]) assert.ok(tags[name], JSON.stringify(tags));
+    const { ok, type } = await page.evaluate(async (address) => {
+      const response = await fetch(address);
+      return { ok: response.ok, type: response.headers.get("content-type") };
+    }, tags["og:image"]);
+    assert.ok(ok && type === "image/webp", type);
     await page.close();
   });
 

@@ -142,7 +142,7 @@ function sizes({ inputBytes, outputBytes, milliseconds }: FileResult, ratio: str
 }
 
 /** Returns shell commands that check the downloaded file with `lz4`. */
-export function checkLines({ name, source }: Pick<Subject, "name" | "source">): string {
+function checkLines({ name, source }: Pick<Subject, "name" | "source">): string {
   const [plain, packed] = [shellWord(name), shellWord(`${name}.lz4`)];
   const back = source === "archive" ? `lz4 -dc ${packed} | tar -tvf -` : `lz4 -dc ${packed} | cmp - ${plain} && echo same`;
   return `lz4 -t ${packed}\n${back}`;

@@ -10,7 +10,7 @@ import { filesOf, listenForDrops, type Dropped } from "./drops";
 import { tarOf, type Entry } from "./tar";
 
 /** Receives the inputs of the visitor. */
-export interface Receiver {
+interface Receiver {
   take(subject: Subject): void;
   /** Shows why an input could not be read. */
   failed(name: string, failure: Failure): void;
@@ -26,7 +26,7 @@ const extensions: Record<Sample, string> = {
 };
 
 /** Returns a single file unchanged, several files as a tar archive, and null for none. */
-export function subjectOf(entries: Entry[], archiveName: string): Subject | null {
+function subjectOf(entries: Entry[], archiveName: string): Subject | null {
   const [first] = entries;
   if (!first) return null;
   if (entries.length === 1) return { name: first.file.name, blob: first.file, source: "file" };

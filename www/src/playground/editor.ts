@@ -66,6 +66,8 @@ export function createEditor(at: HTMLElement, run: () => void): Editor {
     ],
   });
   const view = new EditorView({ state, parent: root, root });
+  // Scrollable areas must be focusable for keyboard users.
+  view.scrollDOM.tabIndex = 0;
   return {
     text: () => view.state.doc.toString(),
     replace(text, name) {

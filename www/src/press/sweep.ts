@@ -51,9 +51,13 @@ async function openEngines(allowSoftware: boolean): Promise<{ engines: [SweepEng
     return { engines: [["webgpu", await compressorFor({ backend: "webgpu", allowSoftware })], cpu], withoutGpu: null };
   } catch (error) {
     const withoutGpu = error instanceof Error ? error.message : String(error);
-    return { engines: [cpu, ["one", await createCompressor({ backend: "cpu", workers: 0 })]], withoutGpu };
+    oneThread ??= createCompressor({ backend: "cpu", workers: 0 });
+    return { engines: [cpu, ["one", await oneThread]], withoutGpu };
   }
 }
+
+/** The CPU without workers, opened on first use. */
+let oneThread: Promise<Compressor> | undefined;
 
 async function roundTrip(compressor: Compressor, bytes: Bytes, signal: AbortSignal): Promise<Times> {
   const packed = await measure(() => compressor.compress(bytes, { signal }), signal);

@@ -96,13 +96,8 @@ function cancel({ controller }: Job): void {
   controller.abort(new DOMException("cancelled", "AbortError"));
 }
 
-/** Returns true if no job runs or waits. */
-export function isIdle(): boolean {
-  return running.length === 0 && waiting.length === 0;
-}
-
 /** Aborts the running job. */
-export function cancelJob(): void {
+function cancelJob(): void {
   const job = running.at(-1);
   if (job) cancel(job);
 }

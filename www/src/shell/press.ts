@@ -10,9 +10,6 @@ export const press = new Client<PressCalls>(
   () => new Worker(new URL("../press/worker.ts", import.meta.url), { type: "module", name: "press" }),
 );
 
-/** The fields of the options, in the order in which they are shown. */
-export const OPTION_FIELDS = ["block-size", "level", "backend", "runs", "index", "allow-software"] as const;
-
 const select = (id: string): HTMLSelectElement => element<HTMLSelectElement>(id);
 
 /** Returns the selected backend. */
