@@ -98,6 +98,15 @@ export async function openTab(page, name) {
   await page.waitForFunction((panel) => document.getElementById(panel).ariaBusy !== "true", `panel-${name}`);
 }
 
+/** Scrolls to each room of the open tab, so that it is loaded. */
+export async function mountRooms(page) {
+  for (const room of await page.locator(".room").all()) {
+    if (await room.isVisible()) await room.scrollIntoViewIfNeeded();
+    await page.waitForTimeout(100);
+  }
+  await page.waitForFunction(() => [...document.querySelectorAll(".room")].every((room) => !room.checkVisibility() || room.ariaBusy !== "true"));
+}
+
 /** Unfolds the options. */
 export const openOptions = (page) => page.evaluate(() => (document.getElementById("options").open = true));
 

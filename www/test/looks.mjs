@@ -1,7 +1,7 @@
 // Tests of the page's looks: forced colours, print, phones.
 import { writeFileSync } from "node:fs";
 import { strict as assert } from "node:assert";
-import { at, check, choose, finding, measureOnly, open, openTab } from "./harness.mjs";
+import { at, check, choose, finding, measureOnly, mountRooms, open, openTab } from "./harness.mjs";
 import { knownPages } from "./inspect.mjs";
 
 const phone = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true };
@@ -22,6 +22,20 @@ export async function testLooks(browser, url) {
     });
     assert.ok(colours >= 4, `${colours} colours`);
     await context.close();
+  });
+
+  await check("no tab needs horizontal scrolling at 800 and 1280 px", async () => {
+    for (const width of [800, 1280]) {
+      const page = await open(browser, url);
+      await page.setViewportSize({ width, height: 800 });
+      for (const tab of ["compress", "inspect", "verify", "gpu", "learn"]) {
+        if (tab !== "compress") await openTab(page, tab);
+        await mountRooms(page);
+        const [content, screen] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+        assert.ok(content <= screen, `${tab}: ${content} px of content on ${screen} px`);
+      }
+      await page.close();
+    }
   });
 
   await check("bars are printed", async () => {

@@ -86,7 +86,10 @@ async function tour(gpu, label, options, { query = "", bits = "24", sweep = "24"
   await finding(page, "matmul", () => page.click("#matmul-start"));
   await finding(page, "operations", () => page.click("#operations-start"));
   await showRooms(page);
+  await page.click("#points-start");
+  await page.waitForTimeout(5000);
   await shoot(page, `${label}-gpu`);
+  await finding(page, "flight", () => page.click("#points-start"));
   await finding(page, "learn", () => openTab(page, "learn"));
   await showRooms(page);
   await finding(page, "program", () => page.click("#program-run"));

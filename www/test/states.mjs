@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import { strict as assert } from "node:assert";
 import { root } from "../../scripts/process.mjs";
 import { launch } from "../../tests/browser/harness/chromium.mjs";
-import { check, choose, finding, measureOnly, open, openTab, writeSample } from "./harness.mjs";
+import { check, choose, finding, measureOnly, mountRooms, open, openTab, writeSample } from "./harness.mjs";
 
 /** Budgets for sizes in bytes after gzip, and for times in milliseconds. */
 const budgets = {
@@ -58,6 +58,7 @@ export async function testBudgets(browser, url) {
       window.__long = [];
       new PerformanceObserver((list) => window.__long.push(...list.getEntries().map(({ duration }) => duration))).observe({ type: "longtask" });
     });
+    await page.evaluate(() => (document.getElementById("options").open = false));
     writeSample("budget.bin", 3_000_000);
     await page.evaluate(() => scrollTo(0, 0));
     await finding(page, "bench", () => choose(page, "budget.bin"));
@@ -87,15 +88,6 @@ export async function testBudgets(browser, url) {
     assert.ok(measured.shift <= budgets.layoutShift, `layout shift ${measured.shift}`);
   });
   await context.close();
-}
-
-/** Scrolls to each room of the open tab, so that it is loaded. */
-async function mountRooms(page) {
-  for (const room of await page.locator(".room").all()) {
-    if (await room.isVisible()) await room.scrollIntoViewIfNeeded();
-    await page.waitForTimeout(100);
-  }
-  await page.waitForFunction(() => [...document.querySelectorAll(".room")].every((room) => !room.checkVisibility() || room.ariaBusy !== "true"));
 }
 
 /** Runs axe on every tab in both themes, and tests the theme button. */
