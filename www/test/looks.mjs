@@ -43,6 +43,7 @@ export async function testLooks(browser, url) {
     await page.emulateMedia({ media: "print" });
     const adjust = await page.evaluate(() => getComputedStyle(document.querySelector("#rows .fill")).printColorAdjust);
     assert.equal(adjust, "exact");
+    assert.ok(!(await page.locator("#drop").isVisible()), "controls are printed");
     await page.close();
   });
 

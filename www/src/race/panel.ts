@@ -49,7 +49,7 @@ function finish(result: RaceResult | null): void {
   if (!result) return;
   newest = result;
   element("race-busy").hidden = !result.isBusy;
-  showHeadline(result);
+  showHeadline(result.engines);
   for (const done of listeners) done(result);
 }
 
@@ -66,7 +66,7 @@ function raceOnSample(isOptional: boolean): void {
     const blob = await press.call("generate", { sample, bytes: size }, { signal });
     return { name: isOptional ? "sample data (memory pages)" : name, blob };
   };
-  start(isOptional ? "Race" : name, make, chosenOptions().race, isOptional);
+  start(isOptional ? "sample data" : name, make, chosenOptions().race, isOptional);
 }
 
 function start(
@@ -83,7 +83,7 @@ function start(
     async (control) => {
       const subject = await input(control.signal);
       describe({ name: subject.name, bytes: Math.min(subject.blob.size, RACE_BYTES), ofBytes: subject.blob.size }, options);
-      finish(await race(subject, options, rows, control));
+      finish(await race(subject, options, rows, control, showHeadline));
     },
     (failure) => element("headline").replaceChildren(failureCard(failure)),
     { isRace: true, isOptional, controller },

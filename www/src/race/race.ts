@@ -20,6 +20,9 @@ const BUDGET_MS = 6000;
 export type Measured = BenchResult & { compress: Spread | null; decompress: Spread };
 export type Outcome = Measured | { failure: Failure };
 
+/** What is known of each engine: its times, and of a race that has ended the rest of its result. */
+export type Outcomes = Partial<Record<EngineId, Pick<Measured, "compress" | "decompress"> | { failure: Failure }>>;
+
 /** The result of a race. */
 export interface RaceResult extends RaceOptions {
   name: string;
@@ -51,12 +54,16 @@ function newRacer(id: EngineId): Racer {
   return { id, worker: new Client<EngineCalls>(start), spentMs: 0, result: null, outcome: null };
 }
 
-/** Races the selected engines on the first `RACE_BYTES` of the input. All of it has the options that are given. */
+/**
+ * Races the selected engines on the first `RACE_BYTES` of the input. All of it has the options that are given. `live` is
+ * called after each round of an engine.
+ */
 export async function race(
   { name, blob }: Pick<Subject, "name" | "blob">,
   options: RaceOptions,
   rows: Rows,
   { signal, report, giveWay }: JobControl,
+  live: (outcomes: Outcomes) => void,
 ): Promise<RaceResult | null> {
   const data = blob.slice(0, RACE_BYTES);
   const racers = rows.chosen().map(newRacer);
@@ -72,6 +79,7 @@ export async function race(
         const title = engines.find(({ id }) => id === racer.id)?.name ?? racer.id;
         report(`round ${round + 1} of ${options.rounds}, ${title}`, (round + at / racers.length) / options.rounds);
         await runRound(racer, data, options, rows, signal);
+        live(timesOf(racers));
       }
     }
     for (const racer of racers) await end(racer, options.rounds, rows, signal);
@@ -82,6 +90,12 @@ export async function race(
   const result = { name, bytes: data.size, ofBytes: blob.size, ...options, ...outcomesOf(racers) };
   record({ kind: "bench", ...result });
   return result;
+}
+
+/** Returns the times so far. */
+function timesOf(racers: Racer[]): Outcomes {
+  const known = racers.flatMap(({ id, result }) => (result && result.runs.length > 0 ? [[id, spreadsOf(result.runs)]] : []));
+  return Object.fromEntries(known) as Outcomes;
 }
 
 /** Runs one round of an engine; before the first, opens it. */

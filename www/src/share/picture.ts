@@ -24,7 +24,7 @@ export async function drawCard(race: RaceResult): Promise<Blob> {
     context.fillStyle = colour(name);
     context.fillText(value, x, y, WIDTH - MARGIN - x);
   };
-  const [factor] = factorsOf(race);
+  const [factor] = factorsOf(race.engines);
   text("Pagepress", MARGIN, 84, "600 40px", "ink");
   if (factor) {
     text(`${format.three(factor.factor)} ×`, MARGIN, 170, "700 76px", "gpu");
