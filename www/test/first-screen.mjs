@@ -54,8 +54,11 @@ export async function testFirstScreen(browser, url, gzipped) {
     assert.ok(await page.evaluate(() => document.getElementById("index").checked));
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.click("#copy-link");
-    await page.waitForFunction(async () => (await navigator.clipboard.readText()).includes("#compress?"));
-    const link = new URL(await page.evaluate(() => navigator.clipboard.readText()));
+    const copied = await page.waitForFunction(async () => {
+      const text = await navigator.clipboard.readText();
+      return text.includes("#compress?") && text;
+    });
+    const link = new URL(await copied.jsonValue());
     assert.equal(link.hash, "#compress?block=4096&level=high&engine=auto&rounds=5&sample=json&size=14&index=1");
     await page.close();
   });

@@ -55,7 +55,12 @@ export async function testLooks(browser, url) {
         all.filter((one) => one.checkVisibility() && one.getBoundingClientRect().right > innerWidth + 1).map((one) => one.id || one.textContent),
       );
     assert.deepEqual(await off("[role=tab], #badge, #badge-note"), []);
-    const cut = await page.evaluate(() => ["badge", "badge-note"].filter((id) => document.getElementById(id).scrollWidth > document.getElementById(id).clientWidth + 1 && document.getElementById(id).clientWidth > 0));
+    const cut = await page.evaluate(() =>
+      ["badge", "badge-note"].filter((id) => {
+        const { scrollWidth, clientWidth } = document.getElementById(id);
+        return clientWidth > 0 && scrollWidth > clientWidth + 1;
+      }),
+    );
     assert.deepEqual(cut, [], "a text is cut");
     await openTab(page, "gpu");
     await page.selectOption("#matmul-most", "256");

@@ -68,8 +68,11 @@ async function testPlayground(context, url) {
     const program = 'show("from the link, naïvely");';
     await write(page, program);
     await page.click("#program-link");
-    await page.waitForFunction(async () => (await navigator.clipboard.readText()).includes("#learn?javascript="));
-    const link = await page.evaluate(() => navigator.clipboard.readText());
+    const copied = await page.waitForFunction(async () => {
+      const text = await navigator.clipboard.readText();
+      return text.includes("#learn?javascript=") && text;
+    });
+    const link = await copied.jsonValue();
     const other = await openPlayground(context, link);
     await other.waitForFunction(() => !document.getElementById("program-notice").hidden);
     assert.equal(await other.locator(".editor .cm-line").first().innerText(), program);

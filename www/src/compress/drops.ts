@@ -45,17 +45,13 @@ export async function filesOf(roots: FileSystemEntry[], { signal, report }: JobC
   };
   // A list instead of recursion, so that the depth of folders does not matter.
   const folders = await takeAll(roots);
-  for (let folder = folders.pop(); folder; folder = folders.pop()) folders.push(...(await takeAll(await entriesOf(folder))));
+  for (let folder = folders.pop(); folder; folder = folders.pop()) {
+    const reader = folder.createReader();
+    const next = (): Promise<FileSystemEntry[]> => new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+    // readEntries returns at most 100 entries per call.
+    for (let some = await next(); some.length > 0; some = await next()) folders.push(...(await takeAll(some)));
+  }
   return found.sort((a, b) => (a.path < b.path ? -1 : 1));
-}
-
-async function entriesOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
-  const reader = folder.createReader();
-  const next = (): Promise<FileSystemEntry[]> => new Promise((resolve, reject) => reader.readEntries(resolve, reject));
-  const entries: FileSystemEntry[] = [];
-  // readEntries returns at most 100 entries per call.
-  for (let some = await next(); some.length > 0; some = await next()) entries.push(...some);
-  return entries;
 }
 
 /** Calls `take` with everything that is dropped on the page, except in text fields. */

@@ -40,7 +40,8 @@ async function show(at: number): Promise<void> {
     if (turn !== latest) return;
     pre.textContent = hexLines(bytes, position).join("\n");
     const { times, bytes: read } = file.reads();
-    note.textContent = `${name}: ${format.size(contentBytes)} of content. Read ${format.plural(times, "part")}, ${format.size(read)} of ${format.size(fileBytes)}; the last read took ${format.duration(performance.now() - start)}.`;
+    const took = format.duration(performance.now() - start);
+    note.textContent = `${name}: ${format.size(contentBytes)} of content. Read ${format.plural(times, "part")}, ${format.size(read)} of ${format.size(fileBytes)}; the last read took ${took}.`;
     record({ kind: "part", name, position, times, read, fileBytes, contentBytes });
   } catch (error) {
     if (turn === latest) note.replaceChildren(failureCard(failureOf(error)));
