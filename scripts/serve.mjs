@@ -16,6 +16,10 @@ const contentSecurityPolicy = [
   "form-action 'none'",
 ].join("; ");
 
+/** The worker that runs programs of the playground also compiles text. */
+const isRunner = (pathname) => /\/playground-runner-[\w-]+\.js$/.test(pathname);
+const policyOf = (pathname) => (isRunner(pathname) ? contentSecurityPolicy.replace("script-src 'self'", "script-src 'self' 'unsafe-eval'") : contentSecurityPolicy);
+
 /** Starts `server` on `port` of localhost and resolves to the port it got. */
 function listen(server, port) {
   return new Promise((resolve, reject) => {
@@ -33,8 +37,8 @@ function listen(server, port) {
 export async function serve(folder, { port = 0, search = false } = {}) {
   // Imported here: `npm start` loads this file before it has installed the npm packages.
   const { default: sirv } = await import("sirv");
-  const setHeaders = (response) => {
-    response.setHeader("content-security-policy", contentSecurityPolicy);
+  const setHeaders = (response, pathname) => {
+    response.setHeader("content-security-policy", policyOf(pathname));
     response.setHeader("x-content-type-options", "nosniff");
   };
   const answer = sirv(folder, { dev: true, etag: true, setHeaders });

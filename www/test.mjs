@@ -8,11 +8,15 @@ import { Remedy, exitWith, root, run } from "../scripts/process.mjs";
 import { serve } from "../scripts/serve.mjs";
 import { launch } from "../tests/browser/harness/chromium.mjs";
 import { testBench, testFiles, testInputs } from "./test/compress.mjs";
-import { check, choose, download, finding, finish, measureOnly, open, removeFiles, writeSample } from "./test/harness.mjs";
+import { testKernels, testRooms } from "./test/rooms.mjs";
+import { check, choose, download, finding, finish, measureOnly, open, openTab, removeFiles, writeSample } from "./test/harness.mjs";
+import { testFirstScreen } from "./test/first-screen.mjs";
+import { testJobs } from "./test/jobs.mjs";
 import { testLarge } from "./test/large.mjs";
-import { testInspector, testLearn, testLook, testLoss, testTrust } from "./test/look.mjs";
+import { testInspect, testInspector, testLearn, testLoss, testVerify } from "./test/inspect.mjs";
+import { testLooks } from "./test/looks.mjs";
 import { testModules } from "./test/modules.mjs";
-import { testTensors } from "./test/tensor.mjs";
+import { testGpu } from "./test/gpu.mjs";
 import {
   testAccessibility,
   testBudgets,
@@ -24,6 +28,7 @@ import {
   testWithoutWebGpu,
 } from "./test/states.mjs";
 import { readFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
 
 async function without(url) {
   const browser = await launch("none");
@@ -33,11 +38,11 @@ async function without(url) {
     await testFiles("no GPU", page, "cpu");
     await testInputs(page);
     await testBench(page);
-    await testLook("no GPU", page);
+    await testInspect("no GPU", page);
     await testInspector(page);
-    await testTrust("no GPU", page);
+    await testVerify("no GPU", page);
     await testLoss(page, false);
-    await testTensors("no GPU", page);
+    await testGpu("no GPU", page);
     await testLearn(page);
     await testAccessibility(page);
     await check("no GPU: backend=webgpu shows that no GPU is available", async () => {
@@ -57,6 +62,7 @@ async function states(url) {
   try {
     const context = await browser.newContext();
     await testBudgets(browser, url);
+    await testLooks(browser, url);
     await testKeyboard(context, url);
     await testThrottled(context, url);
     await testPhone(browser, url);
@@ -69,23 +75,46 @@ async function states(url) {
   }
 }
 
+async function firstScreen(url) {
+  const browser = await launch("none");
+  try {
+    await testFirstScreen(browser, url, gzipped);
+    await testJobs(await browser.newContext(), url);
+  } finally {
+    await browser.close();
+  }
+}
+
+/** Returns the bytes of a file of the page after gzip. */
+const gzipped = (name) => gzipSync(readFileSync(path.join(root, "www/dist", name)), { level: 9 }).length;
+
+async function rooms(url) {
+  const browser = await launch("none");
+  try {
+    await testRooms(await browser.newContext(), url);
+  } finally {
+    await browser.close();
+  }
+}
+
 async function onSoftwareGpu(url) {
   const browser = await launch("software");
   try {
     const context = await browser.newContext();
     const page = await open(context, `${url}?allow-software&backend=webgpu`);
     await testFiles("software GPU", page, "webgpu");
-    await testLook("software GPU", page);
+    await testInspect("software GPU", page);
     await testLoss(page, true);
-    await testTensors("software GPU", page);
+    await testGpu("software GPU", page);
+    await testKernels(context, `${url}?allow-software&backend=webgpu`);
 
-    await check("software GPU: a benchmark shows its stages and the adapter", async () => {
+    await check("software GPU: a race shows its stages and the adapter", async () => {
       await measureOnly(page, "gpu");
       writeSample("stages.bin", 200_000);
       const { engines } = await finding(page, "bench", () => choose(page, "stages.bin"));
       assert.ok(engines.gpu.verified && engines.gpu.timing.compress.totalNs > 0, JSON.stringify(engines.gpu));
       assert.ok(engines.gpu.detail.includes("software"), engines.gpu.detail);
-      await page.click("#tab-look");
+      await openTab(page, "inspect");
       const stages = await page.locator("#stages").innerText();
       for (const word of ["Upload", "Kernels", "Read back", "Whole call"]) assert.ok(stages.includes(word), stages);
     });
@@ -127,7 +156,7 @@ await exitWith(async () => {
   if (code !== 0) throw new Remedy("The page does not build. It needs the package: node scripts/build.mjs");
   const server = await serve(path.join(root, "www", "dist"));
   const [, , wanted = ""] = process.argv;
-  const parts = { modules: testModules, without, states, software: onSoftwareGpu };
+  const parts = { modules: testModules, first: firstScreen, rooms, without, states, software: onSoftwareGpu };
   try {
     for (const [name, part] of Object.entries(parts)) if (name.includes(wanted)) await part(server.url);
   } finally {

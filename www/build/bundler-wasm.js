@@ -1,23 +1,30 @@
-// A Vite plugin for `import * as wasm from "./name.wasm"`, which webpack supports without one. lz4-wasm is published in
-// this form.
+// A Vite plugin for `import * as wasm from "./name.wasm"`, which webpack supports without one, and for
+// `require("./name.wasm")`, which its file-loader supports. lz4-wasm and @foxglove/wasm-lz4 are published in these forms.
 import { basename } from "node:path";
 import { readFileSync } from "node:fs";
 
-const suffix = "?as-javascript";
+const asExports = "?as-javascript";
+const asUrl = "?as-url-of-require";
 
-/** Resolves imports of WebAssembly files in npm packages to modules that instantiate them and re-export their exports. */
+/**
+ * Resolves imports of WebAssembly files in npm packages to modules that instantiate them and re-export their exports, and
+ * calls of `require` to the URL of the file.
+ */
 export function bundlerWasm() {
   return {
     name: "bundler-wasm",
     enforce: "pre",
-    async resolveId(source, importer) {
+    async resolveId(source, importer, { kind }) {
       if (!source.endsWith(".wasm") || !importer?.includes("node_modules")) return null;
       const found = await this.resolve(source, importer, { skipSelf: true });
-      return found && { id: `${found.id}${suffix}` };
+      return found && { id: `${found.id}${kind === "require-call" ? asUrl : asExports}` };
     },
     async load(id) {
-      if (!id.endsWith(suffix)) return null;
-      const file = id.slice(0, -suffix.length);
+      if (id.endsWith(asUrl)) {
+        return `import url from ${JSON.stringify(`${id.slice(0, -asUrl.length)}?url`)};\nexport { url as "module.exports" };`;
+      }
+      if (!id.endsWith(asExports)) return null;
+      const file = id.slice(0, -asExports.length);
       const module = await WebAssembly.compile(readFileSync(file));
       const names = WebAssembly.Module.exports(module).map(({ name }) => name);
       const imports = [...new Set(WebAssembly.Module.imports(module).map(({ module: from }) => from))];

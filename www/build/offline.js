@@ -7,7 +7,7 @@ const publicFolder = new URL("../public/", import.meta.url);
 
 /**
  * Inserts the list of built files and a version into the service worker. The version is a hash of the file names, which
- * contain content hashes, and of the document.
+ * contain content hashes, and of the document. TensorFlow.js, which is used only for comparison, is not in the list.
  */
 export function offline() {
   return {
@@ -15,7 +15,8 @@ export function offline() {
     apply: "build",
     enforce: "post",
     generateBundle(_, bundle) {
-      const files = ["./", ...readdirSync(publicFolder), ...Object.keys(bundle)].filter((file) => file !== "index.html");
+      const isCached = (file) => file !== "index.html" && !file.startsWith("assets/tensorflow-");
+      const files = ["./", ...readdirSync(publicFolder), ...Object.keys(bundle)].filter(isCached);
       const page = bundle["index.html"]?.source ?? "";
       const version = createHash("sha256").update(files.join("\n")).update(page).digest("hex").slice(0, 12);
       const source = readFileSync(template, "utf8")

@@ -1,48 +1,41 @@
 // Initialises all parts of the page.
 import { initCompress } from "./compress/panel";
-import { initCode } from "./learn/code";
-import { initLearn } from "./learn/pictures";
-import { initInspector } from "./look/inspector";
-import { initMap } from "./look/map";
-import { showStages } from "./look/stages";
-import { initSweep } from "./look/sweep";
+import { initInstall } from "./learn/install";
+import { initRace, startFirstRace } from "./race/panel";
+import { initRooms } from "./rooms";
 import { element } from "./shell/dom";
 import { initJobs } from "./shell/jobs";
 import { keepOffline } from "./shell/offline";
-import { onFinding } from "./shell/results";
-import { initTabs, onTab } from "./shell/tabs";
+import { initTabs } from "./shell/tabs";
 import { initTheme } from "./shell/theme";
-import { initConvolution } from "./tensor/convolution";
-import { initMatmul } from "./tensor/matmul";
-import { initBadge, openEngine } from "./trust/badge";
-import { initFaults } from "./trust/faults";
-import { initReport } from "./trust/report";
+import { initShare } from "./share/buttons";
+import { applyState } from "./share/state";
+import { initBadge, openEngine } from "./verify/badge";
 
 /** Applies the query of the address, which may choose an engine: `?backend=webgpu&allow-software`. */
-function applyQuery(): void {
-  const query = new URLSearchParams(location.search);
+function applyQuery(query: URLSearchParams): void {
   const asked = query.get("backend");
   if (asked === "webgpu" || asked === "cpu") element<HTMLSelectElement>("backend").value = asked;
   element<HTMLInputElement>("allow-software").checked = query.has("allow-software");
 }
 
-applyQuery();
+const query = new URLSearchParams(location.search);
+applyQuery(query);
 initTheme();
 initJobs();
+initInstall();
+initRace();
 initCompress();
-initMap();
-initSweep();
-initInspector();
 initBadge();
-initFaults();
-initReport();
-initMatmul();
-initConvolution();
-initCode();
-initLearn();
-onTab("look", showStages);
-onFinding("bench", showStages);
+initRooms();
+initShare();
 initTabs();
+applyState();
 keepOffline();
-// Delayed until after the first paint, since it loads WebAssembly and opens a device.
-requestAnimationFrame(() => setTimeout(() => void openEngine()));
+
+// Delayed until after the first paint, since they load WebAssembly and open a device.
+requestAnimationFrame(() =>
+  setTimeout(() => {
+    void openEngine().then(() => query.get("race") !== "off" && startFirstRace());
+  }),
+);

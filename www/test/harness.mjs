@@ -51,8 +51,11 @@ export function assertRestores(file, bytes) {
   assert.ok(lz4("-d", "-c", file).equals(bytes), `lz4 -d ${file} differs`);
 }
 
-/** Opens the page. Errors, and requests to other hosts, are collected in `page.faults`. */
-export async function open(context, url) {
+/**
+ * Opens the page, without the race that starts by itself unless `race` is true. Errors, and requests to other hosts, are
+ * collected in `page.faults`.
+ */
+export async function open(context, url, { race = false } = {}) {
   const page = await context.newPage();
   page.faults = [];
   page.on("console", (message) => message.type() === "error" && page.faults.push(message.text()));
@@ -62,7 +65,9 @@ export async function open(context, url) {
     if (protocol.startsWith("http") && hostname !== "localhost") page.faults.push(`requests ${request.url()}`);
   });
   page.setDefaultTimeout(180_000);
-  await page.goto(url);
+  const address = new URL(url);
+  if (!race) address.searchParams.set("race", "off");
+  await page.goto(address.href);
   await page.waitForFunction(() => window.__backend !== null);
   return page;
 }
@@ -87,15 +92,37 @@ export async function findings(page, kind, act, count = 1) {
 /** Runs `act` and returns the new result of `kind`. */
 export const finding = async (page, kind, act) => (await findings(page, kind, act))[0];
 
-/** Selects only these engines, with one run each. */
+/** Opens a tab and waits until its parts are loaded. */
+export async function openTab(page, name) {
+  await page.click(`#tab-${name}`);
+  await page.waitForFunction((panel) => document.getElementById(panel).ariaBusy !== "true", `panel-${name}`);
+}
+
+/** Scrolls to each room of the open tab, so that it is loaded. */
+export async function mountRooms(page) {
+  for (const room of await page.locator(".room").all()) {
+    if (await room.isVisible()) await room.scrollIntoViewIfNeeded();
+    await page.waitForTimeout(100);
+  }
+  await page.waitForFunction(() => [...document.querySelectorAll(".room")].every((room) => !room.checkVisibility() || room.ariaBusy !== "true"));
+}
+
+/** Unfolds the options. */
+export const openOptions = (page) => page.evaluate(() => (document.getElementById("options").open = true));
+
+/** Selects only these engines, with one round each. */
 export async function measureOnly(page, ...engines) {
   await page.click("#tab-compress");
+  await openOptions(page);
   await page.selectOption("#runs", "1");
   for (const box of await page.locator("#rows input").all()) {
     const engine = await box.evaluate((input) => input.closest("tr").dataset.engine);
     await box.setChecked(engines.includes(engine));
   }
 }
+
+/** The card of the newest job. */
+export const newestCard = (page) => page.locator("#cards > article").first();
 
 /** Selects files as the file dialog does. */
 export const choose = (page, ...names) => page.setInputFiles("#file", names.map(at));
@@ -114,12 +141,12 @@ export async function drop(page, ...names) {
   await page.dispatchEvent("#drop", "drop", { dataTransfer: data });
 }
 
-/** Downloads the file that the card offers under this name, and returns its path. */
+/** Downloads the file that the newest card offers under this name, and returns its path. */
 export async function download(page, outputName) {
   await page.click("#tab-compress");
   // Chromium discards downloads beyond ten per second.
   await page.waitForTimeout(150);
-  const [event] = await Promise.all([page.waitForEvent("download"), page.locator(`a[download="${outputName}"]`).click()]);
+  const [event] = await Promise.all([page.waitForEvent("download"), page.locator(`a[download="${outputName}"]`).first().click()]);
   assert.equal(event.suggestedFilename(), outputName);
   const file = at(`downloaded-${outputName}`);
   await event.saveAs(file);

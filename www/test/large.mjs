@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { closeSync, ftruncateSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { strict as assert } from "node:assert";
 import { watchMemory } from "../../tests/browser/harness/memory.mjs";
-import { assertRestores, at, check, choose, download, finding, measureOnly, open, sampleBytes, writeSample } from "./harness.mjs";
+import { assertRestores, at, check, choose, download, finding, measureOnly, newestCard, open, sampleBytes, writeSample } from "./harness.mjs";
 
 const GIB = 2 ** 30;
 /** Maximum resident bytes of the largest process of the page. */
@@ -32,7 +32,7 @@ export async function testLarge(context, url) {
       await page.waitForFunction(() => document.getElementById("job-progress").position > 0.02);
       await page.click("#job-cancel");
     });
-    assert.ok((await page.locator("#file-card").innerText()).includes("Cancelled"));
+    assert.ok((await newestCard(page).innerText()).includes("Cancelled"));
   });
 
   await check("1 GiB is compressed and verified, with progress and in bounded memory", async () => {
@@ -54,16 +54,23 @@ export async function testLarge(context, url) {
       return (await Array.fromAsync(outputs.keys())).length;
     });
 
-  await check("large output is stored in a file, is complete, and is removed with the next output", async () => {
+  await check("large output is stored in a file, is complete, and is removed with its card", async () => {
+    const before = await nOutputs();
     const bytes = randomBytes(40 << 20);
     writeFileSync(at("noise.bin"), bytes);
     const file = await finding(page, "file", () => choose(page, "noise.bin"));
     assert.ok(file.verified && file.outputBytes > bytes.length);
-    assert.equal(await nOutputs(), 1);
+    assert.equal(await nOutputs(), before + 1);
     assertRestores(await download(page, "noise.bin.lz4"), bytes);
     writeSample("small.bin", 1000);
     await finding(page, "file", () => choose(page, "small.bin"));
-    assert.equal(await nOutputs(), 0);
+    assert.equal(await nOutputs(), before + 1, "the download of the earlier card was removed");
+    const remove = page.locator("#cards > article > .row button");
+    while ((await remove.count()) > 0) await remove.first().click();
+    await page.waitForFunction(async () => {
+      const outputs = await (await navigator.storage.getDirectory()).getDirectoryHandle("outputs", { create: true });
+      return (await Array.fromAsync(outputs.keys())).length === 0;
+    });
   });
   await page.close();
 }

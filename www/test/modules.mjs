@@ -1,5 +1,5 @@
 // Tests of the page's modules in Node: the readers of the format against the `lz4` command, the tar writer against `tar`.
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { spawnSync } from "node:child_process";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
@@ -7,6 +7,7 @@ import { strict as assert } from "node:assert";
 import { build } from "esbuild";
 import { root } from "../../scripts/process.mjs";
 import { at, check, lz4, sampleBytes, writeSample } from "./harness.mjs";
+import { pictures } from "./pictures.mjs";
 
 /** Bundles modules of the page, given by their paths in `www/src`, and returns their exports. */
 async function load(...modules) {
@@ -91,11 +92,22 @@ async function testFormat() {
   });
 }
 
+/** Returns the next generation of a board that wraps around, computed cell by cell. */
+function lifeAfter(board, side) {
+  return board.map((alive, at) => {
+    let count = 0;
+    for (const row of [-side, 0, side]) for (const column of [-1, 0, 1]) if (row !== 0 || column !== 0) count += board[(at + row + column + board.length) % board.length];
+    return Number(count === 3 || (count === 2 && alive === 1));
+  });
+}
+
 async function testHelpers() {
-  const { tarOf, crossoverOf, spreadOf, shellWord } = await load(
+  const { tarOf, crossoverOf, spreadOf, shellWord, measure, interleaved, isBusy, three, speed, duration, size, plural } = await load(
     "compress/tar.ts",
-    "look/crossover.ts",
-    "compress/stats.ts",
+    "inspect/crossover.ts",
+    "measure/stats.ts",
+    "measure/measure.ts",
+    "shell/format.ts",
     "compress/shell-word.ts",
   );
 
@@ -120,6 +132,61 @@ async function testHelpers() {
     assert.equal(crossoverOf([point("webgpu", 4, 1), point("cpu", 4, 2)], "compress"), 0);
     assert.equal(crossoverOf([point("cpu", 4, 2)], "compress"), null);
     assert.deepEqual(spreadOf([3, 1, 2, 10]), { median: 2.5, least: 1, most: 10 });
+  });
+
+  await check("a call shorter than the tick of a coarse clock is repeated until its time is known", async () => {
+    const { now } = performance;
+    // A clock of 10 ms: one call would take 0 or 10 ms.
+    performance.now = () => 10 * Math.floor(now.call(performance) / 10);
+    try {
+      let calls = 0;
+      const { milliseconds, value } = await measure(() => (calls += 1));
+      assert.ok(calls > 10 && value === calls, `${calls} calls`);
+      assert.ok(milliseconds > 0 && milliseconds < 1, `${milliseconds} ms`);
+    } finally {
+      performance.now = now;
+    }
+  });
+
+  await check("rounds run every task once, in orders that differ", async () => {
+    const order = [];
+    await interleaved(["a", "b", "c", "d", "e"], 20, async (task) => void order.push(task));
+    const rounds = Array.from({ length: 20 }, (_, i) => order.slice(5 * i, 5 * i + 5));
+    for (const round of rounds) assert.equal([...round].sort().join(""), "abcde");
+    assert.ok(new Set(rounds.map((round) => round.join(""))).size > 5);
+    assert.deepEqual([isBusy({ median: 2, least: 1, most: 2 }), isBusy({ median: 2, least: 1, most: 2.1 })], [false, true]);
+  });
+
+  await check("numbers have three significant digits and one unit", () => {
+    assert.deepEqual([0, 0.01234, 1.2345, 12.345, 123.45, 1234.5].map(three), ["0", "0.0123", "1.23", "12.3", "123", "1\u202f230"]);
+    assert.deepEqual([speed(4e6, 10), speed(4e6, 3.99), speed(0, 1), speed(1, 0)], ["400 MB/s", "1.00 GB/s", null, null]);
+    assert.deepEqual([duration(0.0412), duration(3.14159), duration(1250)], ["41.2 µs", "3.14 ms", "1.25 s"]);
+    assert.deepEqual([size(1), size(4096), size(1536), size(2.1 * 2 ** 30)], ["1 byte", "4 KiB", "1.50 KiB", "2.10 GiB"]);
+    assert.deepEqual([plural(1, "page"), plural(2, "page"), plural(0, "page")], ["1 page", "2 pages", "0 pages"]);
+  });
+
+  await check("the machine computes the Game of Life", async () => {
+    const binaryen = (await import("binaryen")).default;
+    const text = readFileSync(path.join(root, "www/src/machine/life.wat"), "utf8");
+    const { instance } = await WebAssembly.instantiate(binaryen.parseText(text).emitBinary());
+    const { memory, step, cells, generation } = instance.exports;
+    const [side, size] = [2048, 2048 * 2048];
+    const board = () => new Uint8Array(memory.buffer, cells(), size);
+    const noise = sampleBytes(size);
+    board().set(noise.map((byte, i) => Number(byte % 3 === 0 && i % side > 1 && i % side < side - 2 && i > side && i < size - side)));
+    const right = lifeAfter(board().slice(), side);
+    step();
+    assert.equal(generation(), 1);
+    assert.deepEqual(Buffer.compare(Buffer.from(board()), Buffer.from(right)), 0);
+  });
+
+  await check("each tab has a picture in docs, and docs has no other picture of the page", () => {
+    const html = readFileSync(path.join(root, "www/index.html"), "utf8");
+    const tabs = [...html.matchAll(/id="tab-(\w+)"/g)].map(([, name]) => name);
+    const names = Object.values(pictures);
+    for (const tab of tabs) assert.ok(names.includes(`page-${tab}`) && Object.keys(pictures).some((key) => key.endsWith(`-${tab}`)), tab);
+    const files = readdirSync(path.join(root, "docs")).filter((name) => /^page-.*\.webp$/.test(name)).sort();
+    assert.deepEqual(files, names.map((name) => `${name}.webp`).sort());
   });
 
   await check("file names are quoted for the shell", () => {

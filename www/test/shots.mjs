@@ -6,25 +6,16 @@ import path from "node:path";
 import { root } from "../../scripts/process.mjs";
 import { serve } from "../../scripts/serve.mjs";
 import { launch } from "../../tests/browser/harness/chromium.mjs";
-import { finding, findings, open } from "./harness.mjs";
+import { finding, findings, open, openOptions, openTab } from "./harness.mjs";
+import { pictures } from "./pictures.mjs";
 
 const [, , folder] = process.argv;
 const out = path.resolve(folder ?? path.join(root, "docs"));
 mkdirSync(out, { recursive: true });
 
-/** The screenshots in `docs`, by the label of the tour and the part of the page. */
-const kept = {
-  "light-compress": "page-compress",
-  "dark-look": "page-look",
-  "gpu-stages": "page-gpu",
-  "light-trust": "page-trust",
-  "light-learn": "page-learn",
-  "phone-bench": "page-phone",
-};
-
 /** Saves a screenshot as scaled-down WebP. */
 async function shoot(page, name, { part } = {}) {
-  if (!folder && !kept[name]) return;
+  if (!folder && !pictures[name]) return;
   await page.evaluate(() => scrollTo(0, 0));
   await page.waitForTimeout(500);
   const options = { animations: "disabled" };
@@ -47,40 +38,69 @@ async function shoot(page, name, { part } = {}) {
     return url.split(",")[1];
   }, shot.toString("base64"));
   await blank.close();
-  writeFileSync(path.join(out, `${folder ? name : kept[name]}.webp`), Buffer.from(webp, "base64"));
+  writeFileSync(path.join(out, `${folder ? name : pictures[name]}.webp`), Buffer.from(webp, "base64"));
   if (folder) writeFileSync(path.join(out, `${name}.png`), shot);
 }
 
+/** Loads the rooms of the open tab. */
+async function showRooms(page) {
+  for (const room of await page.locator(".room").all()) {
+    if (!(await room.isVisible())) continue;
+    await room.scrollIntoViewIfNeeded();
+    await page.waitForTimeout(500);
+  }
+}
+
 /** Uses all parts of the page and takes their screenshots. */
-async function tour(gpu, label, options, { query = "", bits = "24", sweep = "24" }) {
+async function tour(gpu, label, options, { query = "", bits = "24", sweep = "24", rows = "1024" }) {
   const browser = await launch(gpu);
   const server = await serve(path.join(root, "www/dist"));
   const context = await browser.newContext({ reducedMotion: "reduce", ...options });
   const page = await open(context, server.url + query);
   await shoot(page, `${label}-start`);
+  await openOptions(page);
   await page.fill("#sample-size", bits);
+  await page.evaluate(() => (document.getElementById("options").open = false));
   await finding(page, "bench", () => page.click("#generate"));
+  await showRooms(page);
+  await page.click("#machine-freeze");
+  await page.click("#machine-run");
+  await page.waitForTimeout(3000);
+  await page.click("#machine-run");
+  await finding(page, "frozen", () => page.click("#machine-freeze"));
   await shoot(page, `${label}-compress`);
-  await shoot(page, `${label}-bench`, { part: ".bench" });
-  await findings(page, ["map", "page"], () => page.click("#tab-look"), 2);
+  await findings(page, ["map", "page"], () => openTab(page, "inspect"), 2);
   await page.selectOption("#sweep-most", sweep);
   await finding(page, "sweep", () => page.click("#sweep-start"));
   await finding(page, "inspected", () => page.click("#inspect-made"));
-  await shoot(page, `${label}-look`);
-  await shoot(page, `${label}-stages`, { part: "#panel-look > section:nth-of-type(2)" });
-  await page.click("#tab-trust");
+  await showRooms(page);
+  await finding(page, "part", () => page.click("#part-own"));
+  await shoot(page, `${label}-inspect`);
+  await openTab(page, "verify");
   await finding(page, "corrupt", () => page.click("#corrupt-start"));
-  await finding(page, ["loss", "failure"], () => page.click("#lose-start"));
-  await shoot(page, `${label}-trust`);
-  await finding(page, "learn", () => page.click("#tab-learn"));
+  await finding(page, ["loss", "cancel", "failure"], () => page.click("#lose-start"));
+  await finding(page, "cancel", () => page.click("#cancel-start"));
+  await shoot(page, `${label}-verify`);
+  await openTab(page, "gpu");
+  await page.selectOption("#matmul-most", rows);
+  await finding(page, "matmul", () => page.click("#matmul-start"));
+  await finding(page, "operations", () => page.click("#operations-start"));
+  await showRooms(page);
+  await page.click("#points-start");
+  await page.waitForTimeout(5000);
+  await shoot(page, `${label}-gpu`);
+  await finding(page, "flight", () => page.click("#points-start"));
+  await finding(page, "learn", () => openTab(page, "learn"));
+  await showRooms(page);
+  await finding(page, "program", () => page.click("#program-run"));
   await shoot(page, `${label}-learn`);
   await browser.close();
   await server.close();
 }
 
-const wide = { viewport: { width: 1200, height: 860 } };
+const wide = { viewport: { width: 1280, height: 860 } };
 const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
 await tour("none", "light", wide, {});
 await tour("none", "dark", { ...wide, colorScheme: "dark" }, {});
 await tour("none", "phone", phone, { bits: "22", sweep: "20" });
-await tour("software", "gpu", wide, { query: "?allow-software&backend=webgpu", bits: "20", sweep: "20" });
+await tour("software", "gpu", wide, { query: "?allow-software&backend=webgpu", bits: "20", sweep: "20", rows: "256" });

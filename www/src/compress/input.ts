@@ -1,16 +1,20 @@
 // All inputs (dropped, chosen, pasted, typed or generated) become one subject.
 import type { Sample } from "../press/calls";
-import { failureOf } from "../rpc/client";
 import type { Failure } from "../rpc/messages";
 import { element } from "../shell/dom";
 import * as format from "../shell/format";
 import { runJob } from "../shell/jobs";
 import { press } from "../shell/press";
 import type { Subject } from "../shell/subject";
+import { filesOf, listenForDrops, type Dropped } from "./drops";
 import { tarOf, type Entry } from "./tar";
 
-type Take = (subject: Subject) => void;
-type Failed = (failure: Failure) => void;
+/** Receives the inputs of the visitor. */
+interface Receiver {
+  take(subject: Subject): void;
+  /** Shows why an input could not be read. */
+  failed(name: string, failure: Failure): void;
+}
 
 const extensions: Record<Sample, string> = {
   json: "jsonl",
@@ -22,7 +26,7 @@ const extensions: Record<Sample, string> = {
 };
 
 /** Returns a single file unchanged, several files as a tar archive, and null for none. */
-export function subjectOf(entries: Entry[], archiveName: string): Subject | null {
+function subjectOf(entries: Entry[], archiveName: string): Subject | null {
   const [first] = entries;
   if (!first) return null;
   if (entries.length === 1) return { name: first.file.name, blob: first.file, source: "file" };
@@ -34,65 +38,40 @@ function chosenFiles(input: HTMLInputElement): Subject | null {
   return subjectOf(entries, entries[0]?.path.split("/")[0]?.replace(/\.[^.]*$/, "") ?? "files");
 }
 
-/** Collects all dropped files, including those in folders. */
-async function droppedFiles(data: DataTransfer): Promise<Subject | null> {
-  // The browser clears the items after the event handler returns.
-  const roots = [...data.items].map((item) => item.webkitGetAsEntry?.() ?? null);
-  const files = [...data.files];
-  if (!roots.some((root) => root?.isDirectory)) {
-    return subjectOf(files.map((file) => ({ path: file.name, file })), "files");
+const NOTHING = { code: "NO_FILES", message: "What was dropped has no files and no text. Drop files, a folder or selected text." };
+
+/** Takes what was dropped. Folders are read as a job, which shows progress and can be cancelled. */
+function takeDropped(dropped: Dropped, { take, failed }: Receiver): void {
+  if (dropped.kind === "nothing") return failed("Drop", NOTHING);
+  if (dropped.kind === "text") return take(textSubject("dropped.txt", dropped.text));
+  if (dropped.kind === "files") {
+    const subject = subjectOf(dropped.files.map((file) => ({ path: file.name, file })), "files");
+    return subject ? take(subject) : failed("Drop", NOTHING);
   }
-  const entries: Entry[] = [];
-  for (const root of roots) if (root) await walk(root, entries);
+  const { roots } = dropped;
   const name = roots.length === 1 ? (roots[0]?.name ?? "folder") : "files";
-  const [only] = entries;
-  return entries.length === 1 && only ? { name: only.file.name, blob: only.file, source: "file" } : subjectOf(entries, name);
+  void runJob(
+    `Reading ${name}`,
+    async (control) => {
+      const subject = subjectOf(await filesOf(roots, control), name);
+      if (subject) take(subject);
+      else failed(name, { code: "NO_FILES", message: `The folder ${name} has no files. Choose one with files.` });
+    },
+    (failure) => failed(name, failure),
+  );
 }
 
-async function walk(entry: FileSystemEntry, entries: Entry[]): Promise<void> {
-  if (entry.isFile) {
-    const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject));
-    entries.push({ path: entry.fullPath.replace(/^\//, ""), file });
-    return;
-  }
-  const reader = (entry as FileSystemDirectoryEntry).createReader();
-  const next = (): Promise<FileSystemEntry[]> => new Promise((resolve, reject) => reader.readEntries(resolve, reject));
-  // readEntries returns at most 100 entries per call.
-  for (let some = await next(); some.length > 0; some = await next()) {
-    for (const one of some) await walk(one, entries);
-  }
+function textSubject(name: string, text: string): Subject {
+  return { name, blob: new Blob([text]), source: "text" };
 }
 
-function listenForDrops(take: Take, failed: Failed): void {
-  const drop = element("drop");
-  // On the whole page, since a file dropped outside the area would navigate away.
-  window.addEventListener("dragover", (event) => {
-    event.preventDefault();
-    drop.classList.add("over");
-  });
-  window.addEventListener("dragleave", (event) => event.relatedTarget === null && drop.classList.remove("over"));
-  window.addEventListener("drop", (event) => {
-    event.preventDefault();
-    drop.classList.remove("over");
-    if (!event.dataTransfer) return;
-    droppedFiles(event.dataTransfer).then(
-      (subject) => subject && take(subject),
-      (error: unknown) => failed(failureOf(error)),
-    );
-  });
-}
-
-function textSubject(text: string): Subject {
-  return { name: "pasted.txt", blob: new Blob([text]), source: "text" };
-}
-
-function listenForPastes(take: Take): void {
+function listenForPastes({ take }: Receiver): void {
   document.addEventListener("paste", (event) => {
-    const isField = event.target instanceof Element && event.target.matches("input, textarea");
+    const isField = event.target instanceof Element && event.target.matches("input, textarea, .editor");
     if (isField || !event.clipboardData) return;
     const files = [...event.clipboardData.files].map((file) => ({ path: file.name, file }));
     const text = event.clipboardData.getData("text/plain");
-    const subject = subjectOf(files, "pasted") ?? (text ? textSubject(text) : null);
+    const subject = subjectOf(files, "pasted") ?? (text ? textSubject("pasted.txt", text) : null);
     if (subject) take(subject);
   });
   const dialog = element<HTMLDialogElement>("paste-dialog");
@@ -101,7 +80,7 @@ function listenForPastes(take: Take): void {
   element("paste-cancel").addEventListener("click", () => dialog.close());
   element("paste-use").addEventListener("click", () => {
     dialog.close();
-    take(textSubject(area.value));
+    take(textSubject("pasted.txt", area.value));
   });
 }
 
@@ -116,10 +95,15 @@ function showSampleSize(): void {
   element("sample-size").setAttribute("aria-valuetext", text);
 }
 
-function generate(take: Take, failed: Failed): void {
+/** Returns the chosen kind and size of generated data, and its file name. */
+export function chosenSample(): { sample: Sample; bytes: number; name: string } {
   const sample = element<HTMLSelectElement>("sample").value as Sample;
   const bytes = sampleBytes();
-  const name = `${sample}-${format.size(bytes).replace(" ", "")}.${extensions[sample]}`;
+  return { sample, bytes, name: `${sample}-${format.size(bytes).replace(" ", "")}.${extensions[sample]}` };
+}
+
+function generate({ take, failed }: Receiver): void {
+  const { sample, bytes, name } = chosenSample();
   void runJob(
     `Generating ${name}`,
     async ({ signal, report }) => {
@@ -130,24 +114,24 @@ function generate(take: Take, failed: Failed): void {
       );
       take({ name, blob, source: "sample" });
     },
-    failed,
+    (failure) => failed(name, failure),
   );
 }
 
-/** Connects all inputs of the page; `take` is called with each new subject. */
-export function initInput(take: Take, failed: Failed): void {
+/** Connects all inputs of the page. */
+export function initInput(receiver: Receiver): void {
   for (const id of ["file", "folder"]) {
     const input = element<HTMLInputElement>(id);
     input.addEventListener("change", () => {
       const subject = chosenFiles(input);
       input.value = "";
-      if (subject) take(subject);
+      if (subject) receiver.take(subject);
     });
   }
   element("choose-folder").addEventListener("click", () => element("folder").click());
-  listenForDrops(take, failed);
-  listenForPastes(take);
+  listenForDrops((dropped) => takeDropped(dropped, receiver));
+  listenForPastes(receiver);
   element("sample-size").addEventListener("input", showSampleSize);
   showSampleSize();
-  element("generate").addEventListener("click", () => generate(take, failed));
+  element("generate").addEventListener("click", () => generate(receiver));
 }

@@ -1,26 +1,33 @@
-// Benchmarks an engine: opens it, warms it up, then times each run.
+// Runs the rounds of one engine: opens and warms it up, then times a compression and a decompression per round.
+import { measure } from "../measure/measure";
 import type { Control } from "../rpc/serve";
-import type { BenchOrder, BenchProgress, BenchResult, Run } from "./calls";
+import type { Closed, EngineId, RaceOptions, Round, Warm } from "./calls";
 import type { Engine } from "./engine";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
+let opened: Engine | null = null;
+
 /** Opens an engine. Imports are dynamic, so that the other engines are not loaded. */
-async function open({ engine, blockSize, level, allowSoftware }: BenchOrder): Promise<Engine> {
+async function openEngine(engine: EngineId, { blockSize, level, allowSoftware }: RaceOptions): Promise<Engine> {
   if (engine === "gzip") return (await import("./gzip")).openGzip();
   if (engine === "lz4-wasm") return (await import("./lz4wasm")).openLz4Wasm();
-  if (engine === "fflate-1") return (await import("./fflate")).openFflate(1);
-  if (engine === "fflate-6") return (await import("./fflate")).openFflate(6);
+  if (engine === "foxglove") return (await import("./foxglove")).openFoxglove();
+  if (engine === "fflate") return (await import("./fflate")).openFflate();
+  if (engine === "zstd") return (await import("./zstd")).openZstd();
   const { openPagepress } = await import("./pagepress");
   if (engine === "gpu") return openPagepress({ backend: "webgpu", allowSoftware }, blockSize, level);
   if (engine === "cpu") return openPagepress({ backend: "cpu" }, blockSize, level);
-  return openPagepress({ backend: "cpu", workers: 0 }, blockSize, engine === "fast" ? "fast" : level);
+  return openPagepress({ backend: "cpu", workers: 0 }, blockSize, level);
 }
 
-async function timed<T>(work: () => Promise<T>): Promise<[T, number]> {
-  const start = performance.now();
-  const value = await work();
-  return [value, performance.now() - start];
+function current(): Engine {
+  if (!opened) throw new Error("no engine is open");
+  return opened;
+}
+
+async function bytesOf(data: Blob): Promise<Bytes> {
+  return new Uint8Array(await data.arrayBuffer());
 }
 
 function equal(a: Uint8Array, b: Uint8Array): boolean {
@@ -29,43 +36,42 @@ function equal(a: Uint8Array, b: Uint8Array): boolean {
   return true;
 }
 
-/** Benchmarks one engine. */
-export async function bench(
-  order: BenchOrder,
-  { progress, signal }: Control<BenchProgress>,
-): Promise<BenchResult> {
-  progress({ phase: "opening" });
-  const input = new Uint8Array(await order.data.arrayBuffer());
-  const [engine, startMs] = await timed(() => open(order));
-  progress({ phase: "warming" });
-  const roundTrip = async (bytes: Bytes): Promise<{ run: Run; packed: Bytes; back: Bytes; timing: BenchResult["timing"] }> => {
-    signal.throwIfAborted();
-    const [packed, compressMs] = await timed(() => engine.compress(bytes));
-    const compress = engine.timing();
-    const [back, decompressMs] = await timed(() => engine.decompress(packed, bytes.length));
-    const decompress = engine.timing();
-    const timing = compress && decompress && { compress, decompress };
-    return { run: { compressMs, decompressMs }, packed, back, timing };
-  };
-  const bytes = Math.min(input.length, engine.warmUpBytes);
-  const first = await roundTrip(input.subarray(0, bytes));
-  const warm = { startMs, ...first.run, bytes };
-  progress({ phase: "warm", warm });
-
-  const runs: Run[] = [];
+/** Opens the engine of this worker and runs it once. */
+export async function open({ engine, options, data }: { engine: EngineId; options: RaceOptions; data: Blob }): Promise<Warm> {
+  const start = performance.now();
+  opened = await openEngine(engine, options);
+  const startMs = performance.now() - start;
+  const bytes = (await bytesOf(data)).subarray(0, opened.warmUpBytes);
   const begin = performance.now();
-  let last = first;
-  let verified = true;
-  while (runs.length < order.runs && (runs.length === 0 || performance.now() - begin < order.budgetMs)) {
-    last = await roundTrip(input);
-    runs.push(last.run);
-    // Engines are deterministic, so one check is enough.
-    if (runs.length === 1) verified = equal(last.back, input);
-    progress({ phase: "run", run: last.run });
-  }
-  const { timing, packed } = last;
-  const { backend } = engine;
-  const result = { detail: engine.detail(), inputBytes: input.length, outputBytes: packed.length, warm, runs, verified, timing, backend };
+  const packed = await opened.compress(bytes);
+  const middle = performance.now();
+  await opened.decompress(packed, bytes.length);
+  return { startMs, compressMs: middle - begin, decompressMs: performance.now() - middle, bytes: bytes.length };
+}
+
+/** Times one compression and one decompression, each repeated if it is short. */
+export async function round({ data }: { data: Blob }, { signal }: Control<never>): Promise<Round> {
+  const engine = current();
+  const input = await bytesOf(data);
+  const packed = engine.compresses
+    ? await measure(() => engine.compress(input), signal)
+    : { value: await engine.compress(input), milliseconds: null };
+  const compress = engine.timing();
+  const back = await measure(() => engine.decompress(packed.value, input.length), signal);
+  const decompress = engine.timing();
+  return {
+    run: { compressMs: packed.milliseconds, decompressMs: back.milliseconds },
+    outputBytes: packed.value.length,
+    verified: equal(back.value, input),
+    timing: compress && decompress && { compress, decompress },
+  };
+}
+
+/** Closes the engine and describes it. */
+export async function close(): Promise<Closed> {
+  const engine = current();
+  const closed = { detail: engine.detail(), backend: engine.backend };
   await engine.close();
-  return result;
+  opened = null;
+  return closed;
 }

@@ -29,7 +29,7 @@ export function openGzip(): Engine {
   return {
     ...peerDefaults,
     warmUpBytes: 4 << 20,
-    detail: () => "CompressionStream, gzip, one thread",
+    detail: () => "Built into the browser, gzip",
     compress: (bytes) => through(bytes, new CompressionStream("gzip"), bytes.length >> 1),
     decompress: (packed, length) => through(packed, new DecompressionStream("gzip"), length),
   };

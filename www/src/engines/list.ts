@@ -1,4 +1,4 @@
-// The engines of the benchmark, in the order in which they are shown and run.
+// The engines of the race, in the order in which they are shown.
 import type { EngineId } from "./calls";
 
 export interface EngineEntry {
@@ -6,15 +6,17 @@ export interface EngineEntry {
   name: string;
   /** Determines the colour of the bars. */
   family: "gpu" | "cpu" | "peer";
+  /** True for packages of others that read and write LZ4. */
+  isLz4Peer?: boolean;
 }
 
 export const engines: EngineEntry[] = [
   { id: "gpu", name: "Pagepress, GPU", family: "gpu" },
-  { id: "cpu", name: "Pagepress, CPU", family: "cpu" },
+  { id: "cpu", name: "Pagepress, CPU workers", family: "cpu" },
   { id: "one", name: "Pagepress, one thread", family: "cpu" },
-  { id: "fast", name: "Pagepress, one thread, fast", family: "cpu" },
-  { id: "lz4-wasm", name: "lz4-wasm", family: "peer" },
-  { id: "fflate-1", name: "fflate, fastest", family: "peer" },
-  { id: "fflate-6", name: "fflate, default", family: "peer" },
-  { id: "gzip", name: "The browser’s gzip", family: "peer" },
+  { id: "lz4-wasm", name: "lz4-wasm", family: "peer", isLz4Peer: true },
+  { id: "foxglove", name: "@foxglove/wasm-lz4", family: "peer", isLz4Peer: true },
+  { id: "fflate", name: "fflate", family: "peer" },
+  { id: "zstd", name: "zstd (WebAssembly)", family: "peer" },
+  { id: "gzip", name: "CompressionStream", family: "peer" },
 ];

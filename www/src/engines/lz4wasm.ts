@@ -9,7 +9,7 @@ export function openLz4Wasm(): Engine {
     ...peerDefaults,
     warmUpBytes: Infinity,
     detail: () => "WebAssembly, one thread",
-    compress: async (bytes) => compress(bytes) as Bytes,
-    decompress: async (packed) => decompress(packed) as Bytes,
+    compress: (bytes) => compress(bytes) as Bytes,
+    decompress: (packed) => decompress(packed) as Bytes,
   };
 }

@@ -17,6 +17,7 @@ export async function openPagepress(
     workers[way] = Math.max(workers[way], compressor.lastTiming?.workers ?? 0);
   };
   return {
+    compresses: true,
     // The whole input, so that workers are started and buffers have their final size.
     warmUpBytes: Infinity,
     detail() {

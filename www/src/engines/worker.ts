@@ -1,7 +1,7 @@
-// The worker that benchmarks one engine. The page terminates it when the benchmark ends or is cancelled, which stops
-// engines without support for cancellation and frees their memory.
+// The worker of one engine in a race. The page terminates it when the race ends or is cancelled, which stops engines
+// without support for cancellation and frees their memory.
 import { serve } from "../rpc/serve";
-import { bench } from "./bench";
+import { close, open, round } from "./bench";
 import type { EngineCalls } from "./calls";
 
-serve<EngineCalls>({ bench });
+serve<EngineCalls>({ open, round, close });

@@ -10,8 +10,8 @@ import { press } from "../shell/press";
 import { record } from "../shell/results";
 import { currentCompressed, currentSubject, onCompressed, onSubject } from "../shell/subject";
 import { isOpen, onTab } from "../shell/tabs";
-import { drawBytes } from "../look/bytes-picture";
-import { sizeBar } from "../look/size-bar";
+import { drawBytes } from "../inspect/bytes-picture";
+import { sizeBar } from "../inspect/size-bar";
 import { onTheme } from "../shell/theme";
 import { drawLanes } from "./lanes";
 
@@ -42,7 +42,7 @@ async function drawPage(): Promise<void> {
   chosen = Math.max(0, sequences.findIndex(isIllustrative));
   const { block, content } = detail;
   element("learn-page-text").textContent =
-    `Page ${best.page} has ${format.count(content.length)} bytes. Its LZ4 block has ${format.count(block.length)} bytes in ${sequences.length} sequences.`;
+    `Page ${best.page} has ${format.count(content.length)} bytes. Its LZ4 block has ${format.count(block.length)} bytes in ${format.plural(sequences.length, "sequence")}.`;
   showSequence();
   drawLanes(element("lanes"), detail.content.length, sequences);
   record({ kind: "learn", page: best.page, nSequences: sequences.length });
@@ -147,7 +147,7 @@ function frameRows(part: FramePart): HTMLElement[] {
   const stored = blocks.filter((block) => block.stored).length;
   return [
     make("li", "", `Header: ${header} bytes, with content size and header checksum`),
-    make("li", "", `${format.count(blocks.length)} blocks of up to ${format.size(descriptor.blockBytes)} of content: ${format.size(data)}, plus 4 bytes each for the block size; ${stored} are stored uncompressed`),
+    make("li", "", `${format.plural(blocks.length, "block")} of up to ${format.size(descriptor.blockBytes)} of content: ${format.size(data)}, plus 4 bytes each for the block size; ${stored} are stored uncompressed`),
     make("li", "", `End: 4 zero bytes${contentChecksum === null ? "" : " and a checksum of the content"}`),
   ];
 }

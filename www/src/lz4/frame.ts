@@ -73,6 +73,15 @@ export async function partsOf(blob: Blob, { signal, onProgress }: WalkControl = 
   return parts;
 }
 
+/** Returns the first block of the first frame in `blob`; null if the file begins with something else, or the block is stored. */
+export async function firstBlock(blob: Blob): Promise<Uint8Array | null> {
+  const file = new Window(blob);
+  if ((await file.word()) !== FRAME) return null;
+  const { blockBytes } = await readDescriptor(file);
+  const word = await file.word();
+  return word === 0 || word >>> 31 === 1 || word > blockBytes ? null : file.take(word);
+}
+
 async function readFrame(file: Window, at: number, checkpoint: () => void): Promise<FramePart> {
   const descriptor = await readDescriptor(file);
   const blocks: Block[] = [];

@@ -22,6 +22,9 @@ export class BlockError extends Error {
   readonly code = "BROKEN_BLOCK";
 }
 
+/** The error of a match that begins before the content: the block is damaged, or needs a dictionary. */
+export class OffsetError extends BlockError {}
+
 const LONG = 15;
 const LEAST_MATCH = 4;
 
@@ -60,8 +63,9 @@ export function sequencesOf(block: Uint8Array): Sequence[] {
     contentAt += nLiterals;
     if (at < block.length) {
       sequence.offset = byte() | (byte() << 8);
-      if (sequence.offset === 0 || sequence.offset > contentAt) {
-        throw new BlockError(`the match at byte ${start} reaches ${sequence.offset} bytes back from byte ${contentAt}`);
+      if (sequence.offset === 0) throw new BlockError(`the match at byte ${start} has the offset 0`);
+      if (sequence.offset > contentAt) {
+        throw new OffsetError(`the match at byte ${start} reaches ${sequence.offset} bytes back from byte ${contentAt}`);
       }
       sequence.nMatch = LEAST_MATCH + extended(token & 15);
       contentAt += sequence.nMatch;

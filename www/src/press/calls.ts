@@ -1,6 +1,7 @@
 // The calls of the worker that runs Pagepress. Times are in milliseconds, sizes in bytes.
 import type { BackendInfo, Calibration, Capabilities, DeviceCounters, Engine, Level, Timing } from "pagepress";
 import type { FramePart } from "../lz4/frame";
+import type { Times } from "../measure/stats";
 
 export interface EngineChoice {
   backend: "auto" | Engine;
@@ -67,11 +68,17 @@ export interface PageDetail {
   block: Uint8Array<ArrayBuffer>;
 }
 
-export interface SweepPoint {
-  engine: Engine;
+/** The engines of a sweep: the package's, and the CPU without workers. */
+export type SweepEngine = Engine | "one";
+
+/** The medians of the rounds at one size. */
+export interface SweepPoint extends Times {
+  engine: SweepEngine;
   bytes: number;
-  compressMs: number;
-  decompressMs: number;
+  /** The best rounds. */
+  best: Times;
+  /** True if other work disturbed the measurement. */
+  isBusy: boolean;
 }
 
 export interface AutoPick {
@@ -88,7 +95,7 @@ export interface SweepResult {
   /** The reason why there are no results of a GPU; null if there are. */
   withoutGpu: string | null;
   /** Engines that were too slow for larger sizes, with the last size measured. */
-  stopped: { engine: Engine; bytes: number }[];
+  stopped: { engine: SweepEngine; bytes: number }[];
 }
 
 export interface CorruptResult {
@@ -122,6 +129,18 @@ export interface LossResult {
   milliseconds: number;
 }
 
+/** The outcome of cancelling a call on the CPU. */
+export interface CancelResult {
+  bytes: number;
+  /** Time after which the call was cancelled, and from then until it had stopped. */
+  afterMs: number;
+  stoppedMs: number;
+  /** The name of the error of the cancelled call. */
+  error: string;
+  /** True if the next call returned the right bytes. */
+  afterEqual: boolean;
+}
+
 export interface Opened {
   backend: BackendInfo;
   timing: Timing | null;
@@ -135,11 +154,13 @@ export type PressCalls = {
   capabilities: Call<EngineChoice, Capabilities>;
   generate: Call<{ sample: Sample; bytes: number }, Blob, { bytes: number }>;
   compress: Call<{ file: Blob; options: FileOptions }, FileResult, FileProgress>;
-  decompress: Call<{ file: Blob; choice: EngineChoice }, FileResult, FileProgress>;
+  decompress: Call<{ file: Blob; choice: EngineChoice; dictionary: Blob | null }, FileResult, FileProgress>;
+  discard: Call<{ name: string }, null>;
   map: Call<{ owner: string; file: Blob; pageSize: number; choice: EngineChoice }, PageMap, { bytes: number }>;
   page: Call<{ owner: string; page: number }, PageDetail>;
   sweep: Call<{ file: Blob | null; mostBytes: number; allowSoftware: boolean }, SweepResult, SweepPoint>;
   inspect: Call<{ file: Blob }, FramePart[], { bytes: number }>;
   corrupt: Call<{ file: Blob; offset: number; choice: EngineChoice }, CorruptResult, { done: number; of: number }>;
   lose: Call<{ allowSoftware: boolean }, LossResult>;
+  cancel: Call<null, CancelResult>;
 };

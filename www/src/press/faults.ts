@@ -2,7 +2,7 @@
 import { createCompressor, PAGE_STATUS, PagepressError } from "pagepress";
 import type { Compressor } from "pagepress";
 import type { Control } from "../rpc/serve";
-import type { CorruptResult, EngineChoice, LossResult } from "./calls";
+import type { CancelResult, CorruptResult, EngineChoice, LossResult } from "./calls";
 import { compressorFor } from "./compressors";
 import { makeSample } from "./samples";
 
@@ -111,6 +111,33 @@ export async function loseDevice({ allowSoftware }: { allowSoftware: boolean }, 
   } finally {
     await compressor.dispose();
   }
+}
+
+/** Bytes of a call that is cancelled, and the time after which it is. */
+const CANCEL_BYTES = 64 << 20;
+const CANCEL_AFTER_MS = 10;
+
+/** Cancels a call on the CPU while it runs, and checks the next one. */
+export async function cancelCall(_: null, { signal }: Control<never>): Promise<CancelResult> {
+  const compressor = await compressorFor({ backend: "cpu", allowSoftware: false });
+  const blob = await makeSample({ sample: "memory", bytes: 1 << 20 }, { signal, progress: () => undefined });
+  const content = new Uint8Array(await blob.arrayBuffer());
+  const right = await compressor.compress(content, { signal });
+  const large = new Uint8Array(CANCEL_BYTES);
+  for (let at = 0; at < large.length; at += content.length) large.set(content, at);
+  const controller = new AbortController();
+  const begin = performance.now();
+  const call = compressor.compress(large, { signal: controller.signal, transfer: true }).then(
+    () => "none",
+    (error: unknown) => (error instanceof Error ? error.name : String(error)),
+  );
+  await new Promise((resolve) => setTimeout(resolve, CANCEL_AFTER_MS));
+  const afterMs = performance.now() - begin;
+  controller.abort();
+  const error = await call;
+  const stoppedMs = performance.now() - begin - afterMs;
+  const afterEqual = equal(await compressor.compress(content, { signal }), right);
+  return { bytes: CANCEL_BYTES, afterMs, stoppedMs, error, afterEqual };
 }
 
 function equal(a: Uint8Array, b: Uint8Array): boolean {

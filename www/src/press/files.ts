@@ -1,11 +1,14 @@
 // Compresses and decompresses files of any size through the package's streams in bounded memory, and verifies the result.
 import { Lz4CompressionStream, Lz4DecompressionStream } from "pagepress";
-import type { Compressor, Progress } from "pagepress";
+import type { Compressor, Dictionary, Progress } from "pagepress";
+import { FrameError } from "../lz4/error";
+import { firstBlock } from "../lz4/frame";
+import { OffsetError, sequencesOf } from "../lz4/sequences";
 import type { Control } from "../rpc/serve";
 import type { Digest, EngineChoice, FileOptions, FileProgress, FileResult } from "./calls";
 import { compressorFor } from "./compressors";
 import { ContentDigest } from "./digest";
-import { Output, removeOutputs } from "./storage";
+import { Output } from "./storage";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -53,7 +56,6 @@ export async function compressFile(
   { file, options }: { file: Blob; options: FileOptions },
   control: Control<FileProgress>,
 ): Promise<FileResult> {
-  await removeOutputs(true);
   const compressor = await compressorFor(options);
   const { blockSize, level, index } = options;
   const { signal } = control;
@@ -94,18 +96,21 @@ async function digestOfContent(
   return digest.finish();
 }
 
-/** Decompresses an LZ4 file. */
+/** Decompresses an LZ4 file, with a dictionary if one is given. */
 export async function decompressFile(
-  { file, choice }: { file: Blob; choice: EngineChoice },
+  { file, choice, dictionary }: { file: Blob; choice: EngineChoice; dictionary: Blob | null },
   control: Control<FileProgress>,
 ): Promise<FileResult> {
-  await removeOutputs(true);
   const compressor = await compressorFor(choice);
   const { signal } = control;
   const start = performance.now();
-  const options = { compressor, inputSize: file.size, signal, onProgress: progressReporter("decompressing", file.size, control) };
+  const onProgress = progressReporter("decompressing", file.size, control);
+  const options = { compressor, inputSize: file.size, signal, onProgress, dictionary: dictionary ? await dictionaryOf(dictionary) : undefined };
   const content = (file.stream() as ReadableStream<Bytes>).pipeThrough(new Lz4DecompressionStream(options));
-  const output = await write(content, signal);
+  const output = await write(content, signal).catch(async (error: unknown) => {
+    if (!signal.aborted && !dictionary && (await reachesBack(file))) throw new FrameError("DICTIONARY_NEEDED", NEEDS_DICTIONARY);
+    throw error;
+  });
   const milliseconds = performance.now() - start;
   const blob = await output.finish();
   const digest = new ContentDigest(blob.size);
@@ -115,6 +120,26 @@ export async function decompressFile(
   );
   const sizes = { inputBytes: file.size, outputBytes: blob.size };
   return { output: blob, ...sizes, milliseconds, digest: await digest.finish(), roundTrip: null, ...engineOf(compressor) };
+}
+
+const NEEDS_DICTIONARY =
+  "the first block refers to bytes before its start, as blocks of lz4 -D do. Choose the dictionary with which the file was compressed.";
+
+/** Loads the module of dictionaries on first use. The id 0 fits frames of `lz4 -D`, which state none. */
+async function dictionaryOf(bytes: Blob): Promise<Dictionary> {
+  const { createDictionary } = await import("pagepress/dictionary");
+  return createDictionary(await bytes.arrayBuffer(), { id: 0 });
+}
+
+/** Returns true if the first block of a file has a match before its start, so that it was compressed with a dictionary. */
+async function reachesBack(file: Blob): Promise<boolean> {
+  try {
+    const block = await firstBlock(file);
+    if (block) sequencesOf(block);
+    return false;
+  } catch (error) {
+    return error instanceof OffsetError;
+  }
 }
 
 function engineOf({ lastTiming, backend }: Compressor): Pick<FileResult, "engine" | "reason"> {

@@ -75,8 +75,14 @@ async function newFile(): Promise<{ sync: SyncFile; handle: FileHandle } | null>
   return { handle, sync: await handle.createSyncAccessHandle() };
 }
 
-/** Removes the files of closed pages, and with `mine` those of this page. */
-export async function removeOutputs(mine: boolean): Promise<void> {
+/** Removes an output of this page, by the name of its file. */
+export async function discardOutput(name: string): Promise<null> {
+  if (name.startsWith(`${owner} `)) await (await folder()).removeEntry(name).catch(() => undefined);
+  return null;
+}
+
+/** Removes the files of closed pages. */
+export async function removeOutputs(): Promise<void> {
   try {
     const { held = [] } = await navigator.locks.query();
     const owners = new Set(held.map(({ name }) => name?.slice(LOCK.length)));
@@ -84,9 +90,7 @@ export async function removeOutputs(mine: boolean): Promise<void> {
     const outputs = await folder();
     const names = (outputs as unknown as { keys(): AsyncIterable<string> }).keys();
     for await (const name of names) {
-      const [of = ""] = name.split(" ");
-      if (owners.has(of) && !(mine && of === owner)) continue;
-      await outputs.removeEntry(name).catch(() => undefined);
+      if (!owners.has(name.split(" ")[0])) await outputs.removeEntry(name).catch(() => undefined);
     }
   } catch {
     // Without private files or locks there is nothing to remove.

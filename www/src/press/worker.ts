@@ -1,16 +1,16 @@
-// The worker that runs Pagepress for everything but benchmarks.
+// The worker that runs Pagepress for everything but races.
 import { partsOf } from "../lz4/frame";
 import { serve } from "../rpc/serve";
 import type { PressCalls } from "./calls";
 import { compressorFor } from "./compressors";
-import { corrupt, loseDevice } from "./faults";
+import { cancelCall, corrupt, loseDevice } from "./faults";
 import { compressFile, decompressFile } from "./files";
 import { mapPages, pageDetail } from "./pages";
 import { makeSample } from "./samples";
-import { removeOutputs } from "./storage";
+import { discardOutput, removeOutputs } from "./storage";
 import { sweep } from "./sweep";
 
-void removeOutputs(false);
+void removeOutputs();
 
 serve<PressCalls>({
   async open(choice) {
@@ -27,4 +27,6 @@ serve<PressCalls>({
   inspect: ({ file }, { signal, progress }) => partsOf(file, { signal, onProgress: (bytes) => progress({ bytes }) }),
   corrupt,
   lose: loseDevice,
+  cancel: cancelCall,
+  discard: ({ name }) => discardOutput(name),
 });

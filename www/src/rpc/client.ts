@@ -14,7 +14,7 @@ export class CallError extends Error {
 
 /** Converts any error to a code and a message. */
 export function failureOf(error: unknown): Failure {
-  if (error instanceof CallError) return { code: error.code, message: error.message };
+  if (error instanceof Error && "code" in error && typeof error.code === "string") return { code: error.code, message: error.message };
   if (error instanceof DOMException) return { code: error.name, message: error.message };
   return { code: "UNEXPECTED", message: error instanceof Error ? error.message : String(error) };
 }

@@ -58,3 +58,27 @@ export function failureCard({ code, message }: { code: string; message: string }
   card.role = "alert";
   return card;
 }
+
+/** Creates a row of a table whose cells name their columns, for narrow screens, where the head is not shown. */
+export function labelledRow(heads: string[], texts: string[]): HTMLTableRowElement {
+  const cells = texts.map((text, i) => {
+    const cell = make(i === 0 ? "th" : "td", "", text);
+    cell.dataset["label"] = heads[i] ?? "";
+    if (i === 0) (cell as HTMLTableCellElement).scope = "row";
+    return cell;
+  });
+  return make("tr", "", ...cells);
+}
+
+/** Creates a button that opens the file dialog and calls `use` with the file chosen. */
+export function fileButton(text: string, accept: string, use: (file: File) => void): HTMLElement {
+  const input = make("input");
+  input.type = "file";
+  input.accept = accept;
+  input.addEventListener("change", () => {
+    const [file] = input.files ?? [];
+    input.value = "";
+    if (file) use(file);
+  });
+  return make("label", "secondary button", text, input);
+}

@@ -1,9 +1,11 @@
 // The client of the worker that runs Pagepress, and the visitor's choice of options.
 import { Client } from "../rpc/client";
+import type { RaceOptions } from "../engines/calls";
 import type { EngineChoice, FileOptions, PressCalls } from "../press/calls";
 import { element } from "./dom";
+import * as format from "./format";
 
-/** The worker of all calls but benchmarks, which run in a worker per engine. */
+/** The worker of all calls but races, which have a worker per engine. */
 export const press = new Client<PressCalls>(
   () => new Worker(new URL("../press/worker.ts", import.meta.url), { type: "module", name: "press" }),
 );
@@ -20,17 +22,30 @@ export function allowsSoftware(): boolean {
   return element<HTMLInputElement>("allow-software").checked;
 }
 
-/** Returns the selected frame options and backend. */
-export function fileOptions(): FileOptions {
+/** All options of a job. */
+export interface JobOptions {
+  file: FileOptions;
+  race: RaceOptions;
+}
+
+/** Returns the selected options. A job reads them once, when it starts, so that all of its parts have the same. */
+export function chosenOptions(): JobOptions {
+  const blockSize = Number(select("block-size").value);
+  const level = select("level").value as FileOptions["level"];
+  const index = element<HTMLInputElement>("index").checked;
+  const { backend, allowSoftware } = engineChoice();
   return {
-    ...engineChoice(),
-    blockSize: Number(select("block-size").value),
-    level: select("level").value as FileOptions["level"],
-    index: element<HTMLInputElement>("index").checked,
+    file: { backend, allowSoftware, blockSize, level, index },
+    race: { rounds: Number(select("runs").value), blockSize, level, allowSoftware },
   };
 }
 
-/** Returns the selected number of measured runs per engine. */
-export function chosenRuns(): number {
-  return Number(select("runs").value);
+/** Returns the options that determine the compressed bytes, as text. */
+export function optionsText({ level, blockSize }: Pick<RaceOptions, "level" | "blockSize">): string {
+  return `level ${level === "auto" ? "automatic" : level}, blocks of ${format.size(blockSize)}`;
+}
+
+/** Calls `changed` when the visitor changes an option that applies to a race. */
+export function onRaceOptions(changed: () => void): void {
+  for (const id of ["block-size", "level", "runs", "allow-software"]) element(id).addEventListener("change", changed);
 }

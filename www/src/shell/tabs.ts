@@ -1,4 +1,5 @@
-// The tabs. Arrow keys move between them, and the fragment of the address names the open one.
+// The tabs. Arrow keys move between them. The fragment of the address names the open one, and each change is an entry of
+// the history, so that Back returns to the tab before.
 import { element } from "./dom";
 
 type Opened = () => void;
@@ -6,9 +7,10 @@ const listeners = new Map<string, Opened[]>();
 const tabs = (): HTMLButtonElement[] => [...document.querySelectorAll<HTMLButtonElement>("[role=tab]")];
 const nameOf = (tab: HTMLElement): string => tab.id.replace("tab-", "");
 
-/** Calls `opened` each time the tab is opened. */
+/** Calls `opened` each time the tab is opened, and at once if it is open. */
 export function onTab(name: string, opened: Opened): void {
   listeners.set(name, [...(listeners.get(name) ?? []), opened]);
+  if (isOpen(name)) opened();
 }
 
 /** Returns true if a tab is open. */
@@ -16,8 +18,7 @@ export function isOpen(name: string): boolean {
   return element(`tab-${name}`).ariaSelected === "true";
 }
 
-/** Opens a tab. */
-export function openTab(name: string): void {
+function show(name: string): void {
   for (const tab of tabs()) {
     const isChosen = nameOf(tab) === name;
     tab.ariaSelected = String(isChosen);
@@ -27,14 +28,24 @@ export function openTab(name: string): void {
   for (const opened of listeners.get(name) ?? []) opened();
 }
 
+/** Returns the parameters after the name of the tab: `#learn?program=...`. */
+export function fragmentParameters(): URLSearchParams {
+  return new URLSearchParams(location.hash.split("?")[1] ?? "");
+}
+
 function fromAddress(): void {
-  const name = location.hash.slice(1);
-  openTab(tabs().some((tab) => nameOf(tab) === name) ? name : "compress");
+  const name = location.hash.slice(1).split("?")[0] ?? "";
+  show(tabs().some((tab) => nameOf(tab) === name) ? name : "compress");
+}
+
+/** Opens a tab as a new entry of the history. */
+export function openTab(name: string): void {
+  if (!isOpen(name)) history.pushState(null, "", `#${name}`);
+  show(name);
 }
 
 function choose(tab: HTMLButtonElement | undefined): void {
   if (!tab) return;
-  history.replaceState(null, "", `#${nameOf(tab)}`);
   openTab(nameOf(tab));
   tab.focus();
   // Scrolls back to the start of the panel.
@@ -58,6 +69,7 @@ export function initTabs(): void {
     event.preventDefault();
     choose(all[goal]);
   });
-  window.addEventListener("hashchange", fromAddress);
+  // Links in the page change the fragment, Back and Forward the entry.
+  window.addEventListener("popstate", fromAddress);
   fromAddress();
 }

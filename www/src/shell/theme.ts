@@ -12,6 +12,8 @@ export function onTheme(changed: () => void): void {
 /** A hidden element on which the browser resolves colours of the current theme. */
 const probe = document.createElement("i");
 probe.hidden = true;
+// Where the system forces its colours, they would all be the colour of text.
+probe.style.setProperty("forced-color-adjust", "none");
 
 /** Returns the current value of a colour of the style sheet. */
 export function colour(name: string): string {

@@ -1,0 +1,5 @@
+declare module "*.wat" {
+  /** The bytes of the assembled module. */
+  const bytes: Uint8Array<ArrayBuffer>;
+  export default bytes;
+}
