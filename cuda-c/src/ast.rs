@@ -90,7 +90,7 @@ pub(crate) enum ExprKind {
     Float(f64),
     Bool(bool),
     Char(i32),
-    Text,
+    Text(Rc<[u8]>),
     Null,
     Name(Rc<str>, Vec<TemplateArg>),
     Unary(UnOp, Box<Expr>),

@@ -5,8 +5,9 @@ use std::rc::Rc;
 use super::Lowering;
 use super::facts::TemplateValue;
 use super::function::Argument;
+use super::state::{Var, VarKind};
 use super::value::{Data, Place, Value};
-use crate::ast::{Base, Expr, ExprKind, Function, FunctionKind, TemplateArg, TypeName};
+use crate::ast::{Base, Expr, ExprKind, Function, FunctionKind, Stmt, StmtKind, TemplateArg, TypeName};
 use crate::error::{Outcome, fault};
 use crate::types::{Prim, Ty};
 
@@ -91,10 +92,10 @@ impl Lowering<'_> {
             };
             let argument_at = arguments.get(index).map_or(at, |argument| argument.at);
             if parameter.ty.reference
-                && let Place::At { pointer, ty: found, level } = place
+                && let Place::At { pointer, ty: found, .. } = place
                 && found == ty
             {
-                evaluated.push(Argument::Place { pointer: pointer.clone(), ty: found.clone(), level: *level });
+                evaluated.push(Argument::Place { pointer: pointer.clone(), ty: found.clone() });
                 continue;
             }
             if parameter.ty.reference && !parameter.ty.is_const {
@@ -103,7 +104,55 @@ impl Lowering<'_> {
             let value = self.load(place, argument_at)?;
             evaluated.push(Argument::Value(self.convert(value, ty, argument_at)?));
         }
+        if let Some(value) = self.constant_call(function, &bound, &evaluated, at)? {
+            return Ok(value);
+        }
         self.call_function(function, bound, evaluated, at)
+    }
+
+    /// Evaluates a function that is one `return` in place if its arguments are constants, so that its result is one.
+    fn constant_call(&mut self, function: &Rc<Function>, bound: &[TemplateValue], arguments: &[Argument], at: u32) -> Outcome<Option<Value>> {
+        let Some(Ok(body)) = &function.body else {
+            return Ok(None);
+        };
+        let StmtKind::Block(body) = &body.kind else {
+            return Ok(None);
+        };
+        let [Stmt { kind: StmtKind::Return(Some(result)), .. }] = &body[..] else {
+            return Ok(None);
+        };
+        let is_constant = |argument: &Argument| match argument {
+            Argument::Value(value) => self.constant(value).is_some(),
+            Argument::Place { .. } => false,
+        };
+        if arguments.is_empty() || !arguments.iter().all(is_constant) || self.calls.contains(&function.index) || self.collective.contains(&function.name) {
+            return Ok(None);
+        }
+        let types = self.f.types.clone();
+        let scopes = std::mem::replace(&mut self.f.scopes, vec![std::collections::HashMap::new()]);
+        let value = self.constant_result(function, bound, arguments, result, at);
+        self.f.scopes = scopes;
+        self.f.types = types;
+        value.map(Some)
+    }
+
+    fn constant_result(&mut self, function: &Rc<Function>, bound: &[TemplateValue], arguments: &[Argument], result: &Expr, at: u32) -> Outcome<Value> {
+        self.define_template(&function.template, bound)?;
+        for (parameter, argument) in function.parameters.iter().zip(arguments) {
+            if let Argument::Value(value) = argument {
+                let key = (self.spec(), 0, 0);
+                let var = Var { ty: value.ty.clone(), key, kind: VarKind::Value(value.clone()) };
+                self.define(&parameter.name, var);
+            }
+        }
+        let ty = self.resolve(&function.result)?;
+        self.calls.push(function.index);
+        let value = match &result.kind {
+            ExprKind::List(parts) => self.construct(&ty, parts, at),
+            _ => self.expr(result),
+        };
+        self.calls.pop();
+        self.convert(value?, &ty, at)
     }
 
     /// Selects the overload whose parameters fit best.

@@ -35,7 +35,7 @@ impl Lowering<'_> {
                 let leaf = self.i32(*value);
                 Ok(Value::leaf(Ty::Prim(Prim::Char), leaf, Level::UNIFORM))
             }
-            ExprKind::Text => fault(at, "strings are not supported in kernels; remove the string"),
+            ExprKind::Text(_) => fault(at, "strings are not supported in kernels; remove the string"),
             ExprKind::Null => Ok(Value {
                 ty: Ty::Pointer(Ty::Void.into()),
                 data: Data::Null,
@@ -246,21 +246,20 @@ impl Lowering<'_> {
         if parts.is_empty() {
             return self.zero_value(ty, at);
         }
+        let mut first = None;
         if let ([only], true) = (parts, !matches!(parts[0].kind, ExprKind::List(_))) {
             let value = self.expr(only)?;
-            if value.ty == *ty || !matches!(ty, Ty::Struct(_)) {
+            let is_whole = value.ty == *ty || matches!(ty, Ty::Prim(_) | Ty::Pointer(_) | Ty::Vector(Prim::UInt, 3));
+            if is_whole || matches!((&value.ty, ty), (Ty::Vector(..), Ty::Vector(..))) {
                 return self.cast(value, ty, at);
             }
-            if let Ty::Struct(structure) = ty
-                && structure.fields.len() > 1
-            {
-                return self.aggregate(ty, parts, at);
-            }
+            first = Some(value);
         }
-        self.aggregate(ty, parts, at)
+        self.aggregate(ty, parts, first, at)
     }
 
-    fn aggregate(&mut self, ty: &Ty, parts: &[Expr], at: u32) -> Outcome<Value> {
+    /// Makes a value of a list; `first` is its first element if that is evaluated already.
+    fn aggregate(&mut self, ty: &Ty, parts: &[Expr], mut first: Option<Value>, at: u32) -> Outcome<Value> {
         let fields: Vec<Ty> = match ty {
             Ty::Vector(prim, lanes) => vec![Ty::Prim(*prim); *lanes as usize],
             Ty::Struct(structure) => structure.fields.iter().map(|field| field.ty.clone()).collect(),
@@ -268,7 +267,6 @@ impl Lowering<'_> {
             Ty::Prim(_) | Ty::Pointer(_) if parts.len() == 1 => vec![ty.clone()],
             _ => return fault(at, format!("{} is not made of a list", ty.name())),
         };
-        // `dim3(x, y)`: what is absent is one; elsewhere it is zero.
         if parts.len() > fields.len() {
             return fault(at, format!("{} values make a {}; it takes {}", parts.len(), ty.name(), fields.len()));
         }
@@ -278,7 +276,10 @@ impl Lowering<'_> {
             let value = match parts.get(i).map(|part| (&part.kind, part)) {
                 Some((ExprKind::List(inner), part)) => self.construct(field, inner, part.at)?,
                 Some((_, part)) => {
-                    let value = self.expr(part)?;
+                    let value = match first.take() {
+                        Some(value) => value,
+                        None => self.expr(part)?,
+                    };
                     self.convert(value, field, part.at)?
                 }
                 None => self.zero_value(field, at)?,

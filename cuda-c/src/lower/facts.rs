@@ -20,8 +20,8 @@ pub(super) struct Spec(pub(super) usize);
 pub(super) enum RootKey {
     /// A pointer parameter of the kernel.
     Parameter(usize),
-    /// A `__shared__` variable: its function and template arguments, its place.
-    Shared(Rc<str>, u32),
+    /// A `__shared__` variable: its function and template arguments, its place and name.
+    Shared(Rc<str>, u32, u32),
     /// The memory of `extern __shared__`.
     Dynamic,
     /// A `__device__` or `__constant__` variable.

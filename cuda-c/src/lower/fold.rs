@@ -189,8 +189,13 @@ impl Lowering<'_> {
     }
 }
 
+/// Browsers refuse the decimal that naga writes for the greatest float.
+pub(super) fn is_spelled(value: f32) -> bool {
+    value.abs() < f32::MAX
+}
+
 fn finite(value: f32) -> Option<Literal> {
-    value.is_finite().then_some(Literal::F32(value))
+    is_spelled(value).then_some(Literal::F32(value))
 }
 
 pub(super) fn literal_from(value: i32, prim: Prim) -> Literal {

@@ -20,7 +20,7 @@ use crate::types::{Leaf, Prim, Ty};
 pub(super) enum Argument {
     Value(Value),
     /// The target of a reference.
-    Place { pointer: Pointer, ty: Ty, level: Level },
+    Place { pointer: Pointer, ty: Ty },
 }
 
 /// A function of WGSL.
@@ -213,7 +213,7 @@ impl Lowering<'_> {
                 Ty::Pointer(element) => (pointer, (**element).clone()),
                 other => (pointer, other.clone()),
             },
-            Argument::Place { pointer, ty, .. } => (pointer, ty.clone()),
+            Argument::Place { pointer, ty } => (pointer, ty.clone()),
         };
         match pointer {
             Pointer::Memory { component: Some(_), .. } | Pointer::Memory { .. } => {
@@ -415,7 +415,10 @@ impl Lowering<'_> {
             return Ok(());
         }
         let assigned = self.is_assigned(&parameter.name);
-        let is_movable = matches!(&value.data, Data::Pointer(Pointer::Memory { .. }));
+        let is_movable = matches!(
+            &value.data,
+            Data::Pointer(Pointer::Memory { .. } | Pointer::Local { index: Some(_), component: None, .. })
+        );
         if assigned && is_movable {
             return self.declare_pointer(parameter, ty, Some(value));
         }

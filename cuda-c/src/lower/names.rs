@@ -11,7 +11,7 @@ use super::state::{H, Var, VarKind};
 use super::value::{Data, Place, Pointer, Value};
 use crate::ast::{Base, Expr, ExprKind, Space, TemplateArg, TypeName, Variable};
 use crate::error::{Outcome, fault};
-use crate::types::{self, FLOAT, INT, Prim, Ty, UINT};
+use crate::types::{self, FLOAT, INT, Prim, Ty};
 
 /// Maximum elements of a local array.
 const MAX_LOCAL_ELEMENTS: u32 = 1 << 14;
@@ -307,7 +307,7 @@ impl Lowering<'_> {
         let ty = self.array_of(base, &global.lengths, global.at)?;
         let is_constant = global.space == Space::Constant || global.ty.is_const;
         match (global.space, &global.init) {
-            (Space::Shared, _) => fault(at, "a __shared__ variable outside of a function is not supported; declare it in the kernel"),
+            (Space::Shared, _) => self.shared_place(global, ty),
             (Space::Plain, Some(init)) if global.ty.is_const && !matches!(ty, Ty::Array(..) | Ty::Struct(_)) => {
                 let value = match &init.kind {
                     ExprKind::List(parts) => self.construct(&ty, parts, init.at)?,
@@ -353,6 +353,7 @@ impl Lowering<'_> {
     /// Gives an array without length that of its initialiser.
     pub(super) fn completed(&self, ty: Ty, init: &Expr) -> Ty {
         match (&ty, &init.kind) {
+            (Ty::Array(element, 0), ExprKind::Text(text)) => Ty::Array(element.clone(), text.len() as u32 + 1),
             (Ty::Array(element, 0), ExprKind::List(parts)) => Ty::Array(element.clone(), parts.len().max(1) as u32),
             _ => ty,
         }
@@ -390,16 +391,18 @@ impl Lowering<'_> {
         self.f.guards_of.get(&key).copied().unwrap_or(0)
     }
 
-    pub(super) fn is_unsigned(ty: &Ty) -> bool {
-        *ty == UINT
-    }
-
     pub(super) fn pointer_data(value: &Value) -> Option<&Pointer> {
         match &value.data {
             Data::Pointer(pointer) => Some(pointer),
             _ => None,
         }
     }
+}
+
+/// Returns the list that a string initialises an array of characters with.
+pub(super) fn characters(text: &[u8], at: u32) -> Expr {
+    let parts = text.iter().chain(&[0]).map(|byte| Expr { at, kind: ExprKind::Char(i32::from(*byte as i8)) }).collect();
+    Expr { at, kind: ExprKind::List(parts) }
 }
 
 fn is_zero(init: &Expr) -> bool {

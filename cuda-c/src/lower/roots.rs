@@ -98,7 +98,7 @@ impl Lowering<'_> {
     /// Declares constant memory with its contents.
     pub(super) fn declare_constants(&mut self, root: Root, name: &str, image: &[u8]) {
         let words: Vec<u32> = image.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
-        if words.iter().any(|word| !f32::from_bits(*word).is_finite()) && self.representation(root).prim == Prim::Float {
+        if words.iter().any(|word| !super::fold::is_spelled(f32::from_bits(*word))) && self.representation(root).prim == Prim::Float {
             self.facts.note_access(root, None);
         }
         let element = self.representation(root);
@@ -170,6 +170,10 @@ impl Lowering<'_> {
     /// Writes the bytes of an initialiser.
     pub(super) fn image(&mut self, ty: &Ty, init: &crate::ast::Expr, image: &mut [u8], offset: u32) -> Outcome<()> {
         use crate::ast::ExprKind;
+        if let ExprKind::Text(text) = &init.kind {
+            let parts = super::names::characters(text, init.at);
+            return self.image(ty, &parts, image, offset);
+        }
         self.enter(init.at)?;
         match (ty, &init.kind) {
             (Ty::Array(element, count), ExprKind::List(parts)) => {
@@ -194,7 +198,8 @@ impl Lowering<'_> {
             (Ty::Prim(prim), _) => {
                 let value = self.expr(init)?;
                 let value = self.convert(value, ty, init.at)?;
-                let word = match value.first().and_then(|leaf| self.literal_of(leaf)) {
+                let known = value.first().and_then(|leaf| self.literal_of(leaf).or_else(|| self.hidden_literal(leaf)));
+                let word = match known {
                     Some(Literal::F32(value)) => value.to_bits(),
                     Some(Literal::I32(value)) => value as u32,
                     Some(Literal::U32(value)) => value,

@@ -178,7 +178,8 @@ fn base_name(expr: &Expr) -> Option<Rc<str>> {
     match &expr.kind {
         ExprKind::Name(name, _) => Some(name.clone()),
         ExprKind::Member { object, arrow: false, .. } => base_name(object),
-        ExprKind::Index(object, _) => base_name(object),
+        // What a pointer points to changes, not the pointer; arrays have variables in any case.
+        ExprKind::Index(object, _) if !matches!(object.kind, ExprKind::Name(..)) => base_name(object),
         _ => None,
     }
 }

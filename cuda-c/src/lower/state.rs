@@ -291,12 +291,30 @@ impl Lowering<'_> {
 
     /// Adds a constant, which WGSL cannot spell if it is infinite or not a number.
     pub(super) fn f32(&mut self, value: f32) -> H {
-        if value.is_finite() {
+        if super::fold::is_spelled(value) {
             return self.add(Expression::Literal(Literal::F32(value)));
         }
         let bits = self.u32(value.to_bits());
         let bits = self.opaque(bits);
         self.bitcast(bits, Prim::Float)
+    }
+
+    /// Returns the constant that [`f32`](Self::f32) hid.
+    pub(super) fn hidden_literal(&self, value: H) -> Option<Literal> {
+        let expressions = &self.f.function.expressions;
+        let Expression::As { expr, convert: None, .. } = expressions[value] else {
+            return None;
+        };
+        let Expression::Load { pointer } = expressions[expr] else {
+            return None;
+        };
+        let Expression::LocalVariable(variable) = expressions[pointer] else {
+            return None;
+        };
+        match self.literal_of(self.f.function.local_variables[variable].init?)? {
+            Literal::U32(bits) => Some(Literal::F32(f32::from_bits(bits))),
+            _ => None,
+        }
     }
 
     /// Hides a constant from constant evaluation, whose errors run-time evaluation does not have.

@@ -56,7 +56,10 @@ impl Lowering<'_> {
                     Some(init) => self.guarded_stmt(init),
                     None => Ok(()),
                 }
-                .and_then(|()| self.loop_stmt(stmt, condition.as_ref(), step.as_ref(), body, false));
+                .and_then(|()| {
+                    self.free_counters();
+                    self.loop_stmt(stmt, condition.as_ref(), step.as_ref(), body, false)
+                });
                 self.f.scopes.pop();
                 done
             }
@@ -66,6 +69,15 @@ impl Lowering<'_> {
             StmtKind::Break => self.break_stmt(stmt.at),
             StmtKind::Continue => self.continue_stmt(stmt.at),
             StmtKind::Return(value) => self.return_stmt(value.as_ref(), stmt.at),
+        }
+    }
+
+    /// The counters of a loop are not read after it, so threads that have left the loop may go on counting.
+    fn free_counters(&mut self) {
+        let n_guards = self.f.guards.len() + 2;
+        let keys: Vec<_> = self.f.scopes.last().map_or(Vec::new(), |scope| scope.values().map(|var| var.key).collect());
+        for key in keys {
+            self.f.guards_of.insert(key, n_guards);
         }
     }
 
@@ -92,6 +104,10 @@ impl Lowering<'_> {
             };
             let init = match &variable.init {
                 None => None,
+                Some(Expr { kind: ExprKind::Text(text), at }) => match super::names::characters(text, *at).kind {
+                    ExprKind::List(parts) => Some(self.construct(&ty, &parts, *at)?),
+                    _ => None,
+                },
                 Some(Expr { kind: ExprKind::List(parts), at }) => Some(self.construct(&ty, parts, *at)?),
                 Some(Expr { kind: ExprKind::Construct(_, parts), at }) if !matches!(ty, Ty::Array(..)) => {
                     Some(self.construct(&ty, parts, *at)?)
@@ -157,6 +173,16 @@ impl Lowering<'_> {
             return fault(at, "pointers are not stored in memory; store indices");
         }
         let key = self.next_key(at, &variable.name);
+        let place = self.shared_place(variable, ty.clone())?;
+        if let super::value::Place::At { pointer, .. } = place {
+            self.define(&variable.name, Var { ty, key, kind: VarKind::Place(pointer, Level::UNIFORM) });
+        }
+        Ok(())
+    }
+
+    /// Declares memory of the block and returns its place.
+    pub(super) fn shared_place(&mut self, variable: &Variable, ty: Ty) -> Outcome<super::value::Place> {
+        let at = variable.at;
         let root = if variable.is_extern {
             let root = self.facts.root(super::facts::RootKey::Dynamic);
             let n_bytes = self.options.shared_bytes;
@@ -169,15 +195,19 @@ impl Lowering<'_> {
             if ty.n_elements() == 0 {
                 return fault(at, format!("{} has no length; give one, or make it extern", variable.name));
             }
-            let key = super::facts::RootKey::Shared(self.f.name.clone(), (at << 8) | (key.2 & 0xff));
+            let function = if self.find_global(variable) { std::rc::Rc::from("") } else { self.f.name.clone() };
+            let name = self.facts.name(&variable.name);
+            let key = super::facts::RootKey::Shared(function, at, name);
             let root = self.facts.root(key);
             self.declare_shared(root, &variable.name, ty.size());
             root
         };
         let pointer = self.memory_start(root, &ty);
-        let var = Var { ty, key, kind: VarKind::Place(pointer, Level::UNIFORM) };
-        self.define(&variable.name, var);
-        Ok(())
+        Ok(super::value::Place::At { pointer, ty, level: Level::UNIFORM })
+    }
+
+    fn find_global(&self, variable: &Variable) -> bool {
+        self.program.globals.iter().any(|global| global.at == variable.at && global.name == variable.name)
     }
 
     fn declare_reference(&mut self, variable: &Variable) -> Outcome<()> {

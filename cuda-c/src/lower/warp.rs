@@ -9,7 +9,7 @@ use super::state::H;
 use super::value::Value;
 use crate::ast::Expr;
 use crate::error::{Outcome, fault};
-use crate::types::{BOOL, INT, Prim, Ty, UINT};
+use crate::types::{INT, Prim, Ty, UINT};
 
 /// How the lanes of a shuffle are selected.
 #[derive(Clone, Copy, PartialEq)]
@@ -288,9 +288,5 @@ impl Lowering<'_> {
         let exists = self.binary(BinaryOperator::Less, index, count);
         let identity = self.literal(identity, prim);
         self.select(exists, value, identity)
-    }
-
-    pub(super) fn is_condition(ty: &Ty) -> bool {
-        *ty == BOOL
     }
 }

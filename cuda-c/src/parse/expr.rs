@@ -135,11 +135,13 @@ impl Parser {
             Tok::Int { value, unsigned, long } => ExprKind::Int { value, unsigned, long },
             Tok::Float { value } => ExprKind::Float(value),
             Tok::Char(value) => ExprKind::Char(value),
-            Tok::Text => {
-                while *self.peek_at(1) == Tok::Text {
+            Tok::Text(text) => {
+                let mut bytes = text.to_vec();
+                while let Tok::Text(more) = self.peek_at(1) {
+                    bytes.extend_from_slice(more);
                     self.next += 1;
                 }
-                ExprKind::Text
+                ExprKind::Text(bytes.into())
             }
             Tok::Punct("(") => {
                 self.next += 1;
@@ -181,7 +183,7 @@ impl Parser {
                 return fault(at, "inline assembly is not supported; write the operation in C");
             }
             "operator" => return fault(at, "call the operator by its sign"),
-            _ if self.is_type() && !self.templates.contains(name) => {
+            _ if self.is_type() && !self.is_at(1, "::") && !self.templates.contains(name) => {
                 let ty = self.construct_type()?;
                 let parts = if self.is("{") {
                     self.initializer_list()?

@@ -39,7 +39,7 @@ impl Parser {
                 self.expect("{")?;
                 self.scope()
             }
-            "extern" if *self.peek_at(1) == Tok::Text && self.is_at(2, "{") => {
+            "extern" if matches!(self.peek_at(1), Tok::Text(_)) && self.is_at(2, "{") => {
                 self.next += 3;
                 self.scope()
             }
@@ -341,7 +341,7 @@ impl Parser {
                 let parsed = self.specifiers().and_then(|specifiers| self.declarators(&specifiers));
                 match parsed {
                     Ok(variables) => self.program.globals.extend(variables.into_iter().map(|mut variable| {
-                        variable.is_extern = false;
+                        variable.is_extern &= variable.space == Space::Shared;
                         variable
                     })),
                     Err(fault) if device || self.tokens[start..self.next.min(self.tokens.len())].iter().any(|token| {
@@ -421,6 +421,7 @@ impl Parser {
             return fault(at, format!("specialisations and members such as {name} are not supported; use overloads"));
         }
         self.expect("(")?;
+        let hidden = self.shadowed.len();
         let parameters = self.parameters()?;
         let kind = if is_global { FunctionKind::Global } else { FunctionKind::Device };
         let body = if self.take(";") {
@@ -435,6 +436,7 @@ impl Parser {
         } else {
             return self.unexpected("{ or ;");
         };
+        self.types.extend(self.shadowed.drain(hidden..));
         self.push_function(Function { at, index: 0, name, kind, template, result, parameters, body });
         Ok(())
     }

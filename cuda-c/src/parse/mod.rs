@@ -24,6 +24,8 @@ pub(crate) struct Parser {
     types: HashSet<Rc<str>>,
     /// Names of function templates: `<` after one opens its arguments.
     templates: HashSet<Rc<str>>,
+    /// Names of types that variables of the function hide.
+    shadowed: Vec<Rc<str>>,
     program: Program,
 }
 
@@ -35,6 +37,7 @@ pub(crate) fn parse(tokens: Vec<Token>) -> Outcome<Program> {
         depth: 0,
         types: HashSet::new(),
         templates: HashSet::new(),
+        shadowed: Vec::new(),
         program: Program::default(),
     };
     parser.predeclare();
@@ -53,6 +56,7 @@ pub(crate) fn parse_entry(
         depth: 0,
         types: HashSet::new(),
         templates: HashSet::new(),
+        shadowed: Vec::new(),
         program: Program::default(),
     };
     parser.predeclare();
@@ -129,7 +133,7 @@ impl Parser {
             Tok::Int { value, .. } => value.to_string(),
             Tok::Float { value } => value.to_string(),
             Tok::Char(_) => "a character".to_owned(),
-            Tok::Text => "a string".to_owned(),
+            Tok::Text(_) => "a string".to_owned(),
             Tok::Punct(punct) => (*punct).to_owned(),
             Tok::Unknown(unknown) => unknown.to_string(),
             Tok::End => "the end of the source".to_owned(),

@@ -127,6 +127,10 @@ impl Parser {
     fn if_statement(&mut self) -> Outcome<StmtKind> {
         self.next += 1;
         self.take_word("constexpr");
+        let at = self.at();
+        if self.is("(") && self.is_type_at(1) && !self.is_at(2, "(") {
+            return self.if_with_declaration(at);
+        }
         let condition = self.parenthesized()?;
         let accept = Box::new(self.statement()?);
         let reject = if self.take_word("else") {
@@ -135,6 +139,22 @@ impl Parser {
             None
         };
         Ok(StmtKind::If(condition, accept, reject))
+    }
+
+    /// Parses `if (int x = f()) …` as `{ int x = f(); if (x) … }`.
+    fn if_with_declaration(&mut self, at: u32) -> Outcome<StmtKind> {
+        self.expect("(")?;
+        let specifiers = self.specifiers()?;
+        let mut variable = self.declarator(&specifiers)?;
+        self.expect("=")?;
+        variable.init = Some(self.assignment()?);
+        self.expect(")")?;
+        let condition = crate::ast::Expr { at, kind: crate::ast::ExprKind::Name(variable.name.clone(), Vec::new()) };
+        let accept = Box::new(self.statement()?);
+        let reject = if self.take_word("else") { Some(Box::new(self.statement()?)) } else { None };
+        let declared = self.make(at, StmtKind::Declare(vec![variable]));
+        let branch = self.make(at, StmtKind::If(condition, accept, reject));
+        Ok(StmtKind::Block(vec![declared, branch]))
     }
 
     fn for_statement(&mut self) -> Outcome<StmtKind> {

@@ -41,6 +41,13 @@ impl Parser {
         }
     }
 
+    /// A variable hides a type of its name, up to the end of the function.
+    fn shadow(&mut self, name: &Rc<str>) {
+        if self.types.remove(name) {
+            self.shadowed.push(name.clone());
+        }
+    }
+
     /// Returns true if a type starts here.
     pub(super) fn is_type(&self) -> bool {
         self.is_type_at(0)
@@ -98,7 +105,7 @@ impl Parser {
                 "const" => found.ty.is_const = true,
                 "extern" => {
                     found.is_extern = true;
-                    if *self.peek_at(1) == Tok::Text {
+                    if matches!(self.peek_at(1), Tok::Text(_)) {
                         self.next += 1;
                     }
                 }
@@ -196,6 +203,7 @@ impl Parser {
             );
         }
         let name = self.name("the name of a variable")?;
+        self.shadow(&name);
         let mut lengths = Vec::new();
         while self.take("[") {
             if self.take("]") {

@@ -12,7 +12,7 @@ pub(crate) enum Tok {
     Int { value: u64, unsigned: bool, long: bool },
     Float { value: f64 },
     Char(i32),
-    Text,
+    Text(Rc<[u8]>),
     Punct(&'static str),
     Unknown(char),
     End,
@@ -130,6 +130,7 @@ impl Lexer<'_> {
             }
             b'0'..=b'9' => self.number()?,
             b'.' if self.byte(1).is_ascii_digit() => self.number()?,
+            b'"' if self.ends_with_raw_prefix() => self.raw_string()?,
             b'"' | b'\'' => self.quoted(first)?,
             b'#' if self.byte(1) != b'#' => {
                 self.at += 1;
@@ -169,21 +170,46 @@ impl Lexer<'_> {
         let inside = &self.text[(start + 1).min(self.at)..self.at.min(self.text.len())];
         self.at = (self.at + 1).min(self.text.len());
         let tok = if quote == b'"' {
-            Tok::Text
+            Tok::Text(unescaped(inside))
         } else {
             match *inside {
                 [byte] => Tok::Char(i32::from(byte as i8)),
                 [b'\\', escaped] => Tok::Char(match escaped {
-                    b'n' => 10,
-                    b't' => 9,
-                    b'r' => 13,
                     b'0' => 0,
-                    other => i32::from(other as i8),
+                    other => i32::from(escape(other) as i8),
                 }),
-                _ => Tok::Text,
+                _ => Tok::Text(unescaped(inside)),
             }
         };
         self.push(tok, start);
+        Ok(())
+    }
+
+    /// Returns true if the token before, without space between, is the `R` of a raw string.
+    fn ends_with_raw_prefix(&self) -> bool {
+        let is_prefix = |token: &Token| {
+            token.at as usize + 1 == self.at && token.tok == Tok::Name(Rc::from("R"))
+        };
+        self.tokens.last().is_some_and(is_prefix)
+    }
+
+    fn raw_string(&mut self) -> Outcome<()> {
+        let start = self.at;
+        let rest = &self.source[start + 1..];
+        let open = rest.find('(').filter(|length| *length <= 16);
+        let end = open.and_then(|open| {
+            let close = format!("){}\"", &rest[..open]);
+            let length = rest[open..].find(&close)?;
+            Some((open + 1, open + length, open + length + close.len()))
+        });
+        let Some((first, last, length)) = end else {
+            return fault(start as u32, "the raw string has no end; close it");
+        };
+        let text: Rc<[u8]> = Rc::from(&rest.as_bytes()[first..last]);
+        self.at = start + 1 + length;
+        if let Some(prefix) = self.tokens.last_mut() {
+            prefix.tok = Tok::Text(text);
+        }
         Ok(())
     }
 
@@ -230,6 +256,32 @@ impl Lexer<'_> {
             ),
         }
     }
+}
+
+fn escape(letter: u8) -> u8 {
+    match letter {
+        b'n' => b'\n',
+        b't' => b'\t',
+        b'r' => b'\r',
+        b'0' => 0,
+        other => other,
+    }
+}
+
+/// Returns the bytes of a string, with escapes of one letter replaced.
+fn unescaped(text: &[u8]) -> Rc<[u8]> {
+    let mut bytes = Vec::new();
+    let mut rest = text.iter();
+    while let Some(byte) = rest.next() {
+        match (byte, rest.as_slice().first()) {
+            (b'\\', Some(letter)) => {
+                bytes.push(escape(*letter));
+                rest.next();
+            }
+            _ => bytes.push(*byte),
+        }
+    }
+    Rc::from(bytes)
 }
 
 fn float_value(text: &str, hex: bool) -> Option<Tok> {

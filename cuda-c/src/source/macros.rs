@@ -128,9 +128,16 @@ impl Macros {
         let parameters = definition.parameters.as_deref().unwrap_or(&[]);
         let mut out: Vec<Token> = Vec::new();
         let mut expanded: Vec<Option<Vec<Token>>> = vec![None; arguments.len()];
+        let mut is_text = false;
         for (index, token) in definition.body.iter().enumerate() {
             if token.tok == Tok::Punct("#") {
-                return fault(at, "the operator # of macros is not supported; write the text out");
+                is_text = true;
+                continue;
+            }
+            if std::mem::take(&mut is_text) {
+                // The text of strings counts in host code only, which is skipped.
+                out.push(Token { tok: Tok::Text(Rc::from([])), ..token.clone() });
+                continue;
             }
             let parameter = match &token.tok {
                 Tok::Name(name) if definition.variadic && &**name == "__VA_ARGS__" => {

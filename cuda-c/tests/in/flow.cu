@@ -1,0 +1,39 @@
+// Exits in some threads around barriers and warp functions.
+__global__ void exits(const int *in, int *out, int n)
+{
+    __shared__ int tile[64];
+    __shared__ bool done;
+    int t = threadIdx.x;
+    int i = blockIdx.x * blockDim.x + t;
+    if (t == 0) done = false;
+    int found = -1;
+    for (int round = 0; round < 4; round++) {
+        __syncthreads();
+        if (i + round < n) tile[t] = in[i + round];
+        else tile[t] = 0;
+        __syncthreads();
+        if (tile[t] == 7) { found = round; continue; }
+        for (int k = 0; k < 3; k++) {
+            if (tile[(t + k) & 63] < 0) return;
+            switch (tile[t]) { case 100: return; case 101: break; default: found--; }
+        }
+        if (found > 100) break;
+    }
+    __syncthreads();
+    if (t == 5) done = true;
+    __syncthreads();
+    while (!done) { __syncthreads(); if (t == 0) done = true; __syncthreads(); }
+    out[i] = found;
+}
+
+__global__ void votes(const int *in, unsigned int *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        unsigned int b = __ballot_sync(0xffffffffu, in[i] > 3);
+        if (__any_sync(0xffffffffu, in[i] == 9)) b |= 1u << 31;
+        int total = in[i];
+        for (int m = 16; m > 0; m >>= 1) total += __shfl_xor_sync(0xffffffffu, total, m);
+        out[i] = b + total + __reduce_add_sync(0xffffffffu, i);
+    }
+}
