@@ -51,7 +51,11 @@ fn block(text: &str) -> Result<[u32; 3], String> {
         return Err("expected X, X,Y or X,Y,Z".to_owned());
     }
     for (size, part) in block.iter_mut().zip(parts) {
-        *size = part.parse().ok().filter(|n| *n > 0).ok_or_else(|| format!("{part:?} is not a number of threads"))?;
+        *size = part
+            .parse()
+            .ok()
+            .filter(|n| *n > 0)
+            .ok_or_else(|| format!("{part:?} is not a number of threads"))?;
     }
     Ok(block)
 }
@@ -61,7 +65,9 @@ fn definition(text: &str) -> Result<(String, String), String> {
     let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if !is_name {
-        return Err(format!("{name:?} is not a name; expected NAME or NAME=VALUE"));
+        return Err(format!(
+            "{name:?} is not a name; expected NAME or NAME=VALUE"
+        ));
     }
     Ok((name.to_owned(), value.to_owned()))
 }
@@ -84,9 +90,18 @@ pub fn print(arguments: &CudaArguments) -> Result<(), Failure> {
     let mut input = Input::open(&arguments.input)?;
     let name = input.name.clone();
     let mut source = String::new();
-    input.file.read_to_string(&mut source).map_err(|error| Failure::Read { input: name.clone(), source: error })?;
-    let defines: Vec<(&str, &str)> =
-        arguments.defines.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    input
+        .file
+        .read_to_string(&mut source)
+        .map_err(|error| Failure::Read {
+            input: name.clone(),
+            source: error,
+        })?;
+    let defines: Vec<(&str, &str)> = arguments
+        .defines
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .collect();
     let entry = match &arguments.entry {
         Some(entry) => entry.clone(),
         None => only_kernel(&name, &source, &defines)?,
@@ -98,13 +113,16 @@ pub fn print(arguments: &CudaArguments) -> Result<(), Failure> {
         .narrow_f64(arguments.narrow_f64)
         // PTX has subgroups of 32.
         .subgroups(arguments.emit == Language::Ptx);
-    let compiled = compile_cuda(&source, &options).map_err(|error| located(&name, &source, &error))?;
+    let compiled =
+        compile_cuda(&source, &options).map_err(|error| located(&name, &source, &error))?;
     if arguments.emit == Language::Spirv && stdout_is_terminal() {
         return Err(Failure::Kernel {
             message: "standard output is a terminal, and SPIR-V is binary; redirect it".to_owned(),
         });
     }
-    let bytes = written(&compiled, arguments.emit).map_err(|message| Failure::Kernel { message: format!("{name}: {message}") })?;
+    let bytes = written(&compiled, arguments.emit).map_err(|message| Failure::Kernel {
+        message: format!("{name}: {message}"),
+    })?;
     let mut output = Output::stdout(SparseMode::Never)?;
     output.write_all(&bytes).map_err(Failure::stdout)?;
     output.commit(None)
@@ -120,7 +138,12 @@ fn only_kernel(input: &str, source: &str, defines: &[(&str, &str)]) -> Result<St
     }
     let list = |kernel: &cuda_c::KernelSignature| match &kernel.template[..] {
         [] => format!("\n{input}:{}: {}", kernel.line, kernel.name),
-        template => format!("\n{input}:{}: {}<{}>", kernel.line, kernel.name, template.join(", ")),
+        template => format!(
+            "\n{input}:{}: {}<{}>",
+            kernel.line,
+            kernel.name,
+            template.join(", ")
+        ),
     };
     let listed: String = found.iter().map(list).collect();
     let message = match found.len() {

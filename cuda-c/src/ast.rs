@@ -86,7 +86,11 @@ pub(crate) struct Expr {
 
 #[derive(Debug, Clone)]
 pub(crate) enum ExprKind {
-    Int { value: u64, unsigned: bool, long: bool },
+    Int {
+        value: u64,
+        unsigned: bool,
+        long: bool,
+    },
     Float(f64),
     Bool(bool),
     Char(i32),
@@ -95,15 +99,27 @@ pub(crate) enum ExprKind {
     Name(Rc<str>, Vec<TemplateArg>),
     Unary(UnOp, Box<Expr>),
     /// `++` and `--`: the amount is 1 or -1.
-    Step { amount: i32, prefix: bool, operand: Box<Expr> },
+    Step {
+        amount: i32,
+        prefix: bool,
+        operand: Box<Expr>,
+    },
     Binary(BinOp, Box<Expr>, Box<Expr>),
     Assign(Option<BinOp>, Box<Expr>, Box<Expr>),
     Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
     Comma(Box<Expr>, Box<Expr>),
     Call(Box<Expr>, Vec<Expr>),
     Index(Box<Expr>, Box<Expr>),
-    Member { object: Box<Expr>, name: Rc<str>, arrow: bool },
-    Cast { ty: TypeName, operand: Box<Expr>, reinterpret: bool },
+    Member {
+        object: Box<Expr>,
+        name: Rc<str>,
+        arrow: bool,
+    },
+    Cast {
+        ty: TypeName,
+        operand: Box<Expr>,
+        reinterpret: bool,
+    },
     Construct(TypeName, Vec<Expr>),
     List(Vec<Expr>),
     SizeofType(TypeName),

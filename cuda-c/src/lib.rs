@@ -70,7 +70,14 @@ impl<'a> CudaOptions<'a> {
     /// Creates options with a block of 256 threads and without dynamic shared memory, macros or subgroups.
     #[must_use]
     pub const fn new(entry: &'a str) -> Self {
-        Self { entry, block: [256, 1, 1], shared_bytes: 0, defines: &[], narrow_f64: false, subgroups: false }
+        Self {
+            entry,
+            block: [256, 1, 1],
+            shared_bytes: 0,
+            defines: &[],
+            narrow_f64: false,
+            subgroups: false,
+        }
     }
 
     /// Sets the threads per block along x, y and z.
@@ -82,7 +89,10 @@ impl<'a> CudaOptions<'a> {
     /// Sets the bytes of dynamic shared memory.
     #[must_use]
     pub const fn shared_bytes(self, shared_bytes: u32) -> Self {
-        Self { shared_bytes, ..self }
+        Self {
+            shared_bytes,
+            ..self
+        }
     }
 
     /// Sets macros by name and value.
@@ -215,15 +225,35 @@ pub fn compile_cuda(source: &str, options: &CudaOptions<'_>) -> Result<CompiledC
 }
 
 fn compile(source: &str, options: &CudaOptions<'_>) -> error::Outcome<CompiledCuda> {
-    let n_threads: u64 = options.block.iter().map(|n| u64::from(*n)).try_fold(1u64, u64::checked_mul).unwrap_or(u64::MAX);
+    let n_threads: u64 = options
+        .block
+        .iter()
+        .map(|n| u64::from(*n))
+        .try_fold(1u64, u64::checked_mul)
+        .unwrap_or(u64::MAX);
     if !(1..=MAX_THREADS).contains(&n_threads) {
-        return error::fault(0, format!("a block of {:?} threads; use 1 to {MAX_THREADS} in all", options.block));
+        return error::fault(
+            0,
+            format!(
+                "a block of {:?} threads; use 1 to {MAX_THREADS} in all",
+                options.block
+            ),
+        );
     }
     if options.shared_bytes > MAX_SHARED_BYTES {
-        return error::fault(0, format!("{} bytes of dynamic shared memory; use at most {MAX_SHARED_BYTES}", options.shared_bytes));
+        return error::fault(
+            0,
+            format!(
+                "{} bytes of dynamic shared memory; use at most {MAX_SHARED_BYTES}",
+                options.shared_bytes
+            ),
+        );
     }
     let program = parse::parse(source::preprocess(source, options.defines)?)?;
-    let at_start = |fault: Fault| Fault { at: 0, message: format!("the entry {}: {}", options.entry, fault.message) };
+    let at_start = |fault: Fault| Fault {
+        at: 0,
+        message: format!("the entry {}: {}", options.entry, fault.message),
+    };
     let tokens = source::preprocess(options.entry, options.defines).map_err(at_start)?;
     let (name, arguments) = parse::parse_entry(tokens, &program).map_err(at_start)?;
     let kernel = lower::lower(source, &program, options, &name, &arguments)?;
@@ -231,7 +261,11 @@ fn compile(source: &str, options: &CudaOptions<'_>) -> error::Outcome<CompiledCu
     let notes = program.notes.iter().chain(&kernel.notes);
     let notes = notes.map(|(at, message)| {
         let (line, column) = place(source, *at);
-        Note { line, column, message: message.clone() }
+        Note {
+            line,
+            column,
+            message: message.clone(),
+        }
     });
     Ok(CompiledCuda {
         info,
@@ -250,9 +284,16 @@ fn compile(source: &str, options: &CudaOptions<'_>) -> error::Outcome<CompiledCu
 /// # Errors
 /// An [`Error`] with the place in the source if that is invalid outside of functions.
 pub fn kernels(source: &str, defines: &[(&str, &str)]) -> Result<Vec<KernelSignature>> {
-    let list = || Ok(lower::signatures(&parse::parse(source::preprocess(source, defines)?)?));
+    let list = || {
+        Ok(lower::signatures(&parse::parse(source::preprocess(
+            source, defines,
+        )?)?))
+    };
     let found: error::Outcome<Vec<(u32, KernelSignature)>> = list();
     let found = found.map_err(|fault| fault.in_source(source))?;
-    let located = |(at, signature): (u32, KernelSignature)| KernelSignature { line: place(source, at).0, ..signature };
+    let located = |(at, signature): (u32, KernelSignature)| KernelSignature {
+        line: place(source, at).0,
+        ..signature
+    };
     Ok(found.into_iter().map(located).collect())
 }

@@ -23,12 +23,21 @@ pub(crate) fn validate(module: &naga::Module, subgroups: bool) -> Outcome<Module
             message = format!("{message}: {cause}");
             source = cause.source();
         }
-        Fault { at: 0, message: format!("the compiler made an invalid module, which is a defect of it: {message}") }
+        Fault {
+            at: 0,
+            message: format!(
+                "the compiler made an invalid module, which is a defect of it: {message}"
+            ),
+        }
     })
 }
 
 fn failed(error: &dyn std::fmt::Display) -> Error {
-    Error { line: 1, column: 1, message: format!("the kernel cannot be written in this language: {error}") }
+    Error {
+        line: 1,
+        column: 1,
+        message: format!("the kernel cannot be written in this language: {error}"),
+    }
 }
 
 impl CompiledCuda {
@@ -38,7 +47,8 @@ impl CompiledCuda {
     /// If it uses what WGSL lacks.
     pub fn wgsl(&self) -> Result<String> {
         let flags = naga::back::wgsl::WriterFlags::empty();
-        naga::back::wgsl::write_string(&self.module, &self.info, flags).map_err(|error| failed(&error))
+        naga::back::wgsl::write_string(&self.module, &self.info, flags)
+            .map_err(|error| failed(&error))
     }
 
     /// Writes the kernel in SPIR-V, in words.
@@ -47,8 +57,12 @@ impl CompiledCuda {
     /// If it uses what SPIR-V of Vulkan 1.1 lacks.
     #[cfg(feature = "spirv")]
     pub fn spirv(&self) -> Result<Vec<u32>> {
-        let options = naga::back::spv::Options { lang_version: (1, 3), ..Default::default() };
-        naga::back::spv::write_vec(&self.module, &self.info, &options, None).map_err(|error| failed(&error))
+        let options = naga::back::spv::Options {
+            lang_version: (1, 3),
+            ..Default::default()
+        };
+        naga::back::spv::write_vec(&self.module, &self.info, &options, None)
+            .map_err(|error| failed(&error))
     }
 
     /// Writes the kernel in MSL. Buffers have the index of their binding; the sizes of the buffers follow at index 30.
@@ -57,14 +71,23 @@ impl CompiledCuda {
     /// If it uses what MSL 2.4 lacks.
     #[cfg(feature = "msl")]
     pub fn msl(&self) -> Result<String> {
-        use naga::back::msl::{BindTarget, EntryPointResources, Options, PipelineOptions, write_string};
-        let mut resources = EntryPointResources { sizes_buffer: Some(30), ..Default::default() };
+        use naga::back::msl::{
+            BindTarget, EntryPointResources, Options, PipelineOptions, write_string,
+        };
+        let mut resources = EntryPointResources {
+            sizes_buffer: Some(30),
+            ..Default::default()
+        };
         for (_, variable) in self.module.global_variables.iter() {
             let Some(binding) = variable.binding else {
                 continue;
             };
             let mutable = matches!(variable.space, naga::AddressSpace::Storage { access } if access.contains(naga::StorageAccess::STORE));
-            let target = BindTarget { buffer: u8::try_from(binding.binding).ok(), mutable, ..Default::default() };
+            let target = BindTarget {
+                buffer: u8::try_from(binding.binding).ok(),
+                mutable,
+                ..Default::default()
+            };
             resources.resources.insert(binding, target);
         }
         let options = Options {
@@ -73,7 +96,13 @@ impl CompiledCuda {
             fake_missing_bindings: false,
             ..Default::default()
         };
-        let (text, _) = write_string(&self.module, &self.info, &options, &PipelineOptions::default()).map_err(|error| failed(&error))?;
+        let (text, _) = write_string(
+            &self.module,
+            &self.info,
+            &options,
+            &PipelineOptions::default(),
+        )
+        .map_err(|error| failed(&error))?;
         Ok(text)
     }
 
@@ -84,7 +113,10 @@ impl CompiledCuda {
     #[cfg(feature = "hlsl")]
     pub fn hlsl(&self) -> Result<String> {
         use naga::back::hlsl::{Options, PipelineOptions, ShaderModel, Writer};
-        let options = Options { shader_model: ShaderModel::V6_0, ..Default::default() };
+        let options = Options {
+            shader_model: ShaderModel::V6_0,
+            ..Default::default()
+        };
         let mut text = String::new();
         let pipeline = PipelineOptions::default();
         Writer::new(&mut text, &options, &pipeline)

@@ -111,10 +111,19 @@ impl<B: Backend> CudaKernel<B> {
         args: &[CudaArg<'_, B::Buffer>],
     ) -> Result<B::Submission> {
         if args.len() != self.params.len() {
-            let names: Vec<&str> = self.params.iter().map(|param| param.name.as_str()).collect();
+            let names: Vec<&str> = self
+                .params
+                .iter()
+                .map(|param| param.name.as_str())
+                .collect();
             return Err(Error::InvalidArgument {
                 name: "args",
-                value: format!("{} arguments for {}({})", args.len(), self.entry, names.join(", ")),
+                value: format!(
+                    "{} arguments for {}({})",
+                    args.len(),
+                    self.entry,
+                    names.join(", ")
+                ),
                 expected: "give one argument for each parameter, in their order",
             });
         }

@@ -1,6 +1,8 @@
 //! Atomic operations on 32-bit words. Those that WGSL lacks are loops around compare-and-exchange.
 
-use naga::{AtomicFunction, BinaryOperator, Block, Expression, MathFunction, PredeclaredType, Statement};
+use naga::{
+    AtomicFunction, BinaryOperator, Block, Expression, MathFunction, PredeclaredType, Statement,
+};
 
 use super::Lowering;
 use super::level::Level;
@@ -11,13 +13,23 @@ use crate::error::{Outcome, fault};
 use crate::types::{Prim, Ty};
 
 impl Lowering<'_> {
-    pub(super) fn atomic_call(&mut self, name: &str, arguments: &[Expr], at: u32) -> Outcome<Option<Value>> {
+    pub(super) fn atomic_call(
+        &mut self,
+        name: &str,
+        arguments: &[Expr],
+        at: u32,
+    ) -> Outcome<Option<Value>> {
         let Some(operation) = name.strip_prefix("atomic") else {
             return Ok(None);
         };
-        let operation = operation.trim_end_matches("_block").trim_end_matches("_system");
+        let operation = operation
+            .trim_end_matches("_block")
+            .trim_end_matches("_system");
         let n_arguments = if operation == "CAS" { 3 } else { 2 };
-        if !matches!(operation, "Add" | "Sub" | "Min" | "Max" | "And" | "Or" | "Xor" | "Exch" | "CAS" | "Inc" | "Dec") {
+        if !matches!(
+            operation,
+            "Add" | "Sub" | "Min" | "Max" | "And" | "Or" | "Xor" | "Exch" | "CAS" | "Inc" | "Dec"
+        ) {
             return Ok(None);
         }
         self.expect_arguments(name, arguments, n_arguments..=n_arguments, at)?;
@@ -27,13 +39,26 @@ impl Lowering<'_> {
             _ => return fault(at, format!("{name} takes a pointer first; add &")),
         };
         let Some(prim @ (Prim::Int | Prim::UInt | Prim::Float)) = prim else {
-            return fault(at, format!("{name} takes int, unsigned int and float only; 64-bit and narrower atomics are not supported"));
+            return fault(
+                at,
+                format!(
+                    "{name} takes int, unsigned int and float only; 64-bit and narrower atomics are not supported"
+                ),
+            );
         };
         let Some(target) = Self::pointer_data(&pointer).cloned() else {
-            return fault(at, format!("{name} takes the address of memory, not nullptr"));
+            return fault(
+                at,
+                format!("{name} takes the address of memory, not nullptr"),
+            );
         };
         if matches!(target, Pointer::Local { .. }) {
-            return fault(at, format!("{name} is on a local variable, which no other thread sees; use a plain operation"));
+            return fault(
+                at,
+                format!(
+                    "{name} is on a local variable, which no other thread sees; use a plain operation"
+                ),
+            );
         }
         let mut values = Vec::new();
         for argument in &arguments[1..] {
@@ -43,13 +68,21 @@ impl Lowering<'_> {
         if values.len() + 1 != n_arguments {
             return fault(at, format!("{name} takes numbers"));
         }
-        if prim == Prim::Float && !matches!(operation, "Add" | "Sub" | "Min" | "Max" | "Exch" | "CAS") {
-            return fault(at, format!("{name} takes integers; convert the bits with __float_as_int"));
+        if prim == Prim::Float
+            && !matches!(operation, "Add" | "Sub" | "Min" | "Max" | "Exch" | "CAS")
+        {
+            return fault(
+                at,
+                format!("{name} takes integers; convert the bits with __float_as_int"),
+            );
         }
         let is_signed = prim == Prim::Int && matches!(operation, "Min" | "Max");
         let (_, root) = self.atomic_word(&target, at)?;
         if self.is_constant(root) {
-            return fault(at, "__constant__ memory is not written by kernels; use a buffer");
+            return fault(
+                at,
+                "__constant__ memory is not written by kernels; use a buffer",
+            );
         }
         self.f.has_effect = true;
         self.facts.note_atomic(root, is_signed);
@@ -62,11 +95,19 @@ impl Lowering<'_> {
             let (word, root) = this.atomic_word(&target, at)?;
             this.atomic(operation, word, this.word_prim(root), prim, &values)
         })?;
-        Ok(Some(Value::leaf(Ty::Prim(prim), leaf, Level::divergent(at))))
+        Ok(Some(Value::leaf(
+            Ty::Prim(prim),
+            leaf,
+            Level::divergent(at),
+        )))
     }
 
     /// Runs what yields a scalar under the guards.
-    fn guarded_value(&mut self, prim: Prim, inside: impl FnOnce(&mut Self) -> Outcome<H>) -> Outcome<H> {
+    fn guarded_value(
+        &mut self,
+        prim: Prim,
+        inside: impl FnOnce(&mut Self) -> Outcome<H>,
+    ) -> Outcome<H> {
         if !self.f.guards_stores || !self.f.guards.iter().any(|guard| guard.is_open) {
             return inside(self);
         }
@@ -81,10 +122,21 @@ impl Lowering<'_> {
     }
 
     fn as_word(&mut self, value: H, from: Prim, word: Prim) -> H {
-        if from == word { value } else { self.bitcast(value, word) }
+        if from == word {
+            value
+        } else {
+            self.bitcast(value, word)
+        }
     }
 
-    fn atomic(&mut self, operation: &str, pointer: H, word: Prim, prim: Prim, values: &[H]) -> Outcome<H> {
+    fn atomic(
+        &mut self,
+        operation: &str,
+        pointer: H,
+        word: Prim,
+        prim: Prim,
+        values: &[H],
+    ) -> Outcome<H> {
         let is_integer = prim != Prim::Float;
         let fun = match operation {
             "Add" if is_integer => Some(AtomicFunction::Add),
@@ -100,8 +152,16 @@ impl Lowering<'_> {
         if let Some(fun) = fun {
             let value = self.as_word(values[0], prim, word);
             let ty = self.scalar_ty(word);
-            let result = self.add(Expression::AtomicResult { ty, comparison: false });
-            self.push(Statement::Atomic { pointer, fun, value, result: Some(result) });
+            let result = self.add(Expression::AtomicResult {
+                ty,
+                comparison: false,
+            });
+            self.push(Statement::Atomic {
+                pointer,
+                fun,
+                value,
+                result: Some(result),
+            });
             return Ok(self.as_word(result, word, prim));
         }
         if operation == "CAS" {
@@ -118,7 +178,11 @@ impl Lowering<'_> {
             let new = this.as_word(new, prim, word);
             this.exchange_if(pointer, word, seen, new, old, None)
         })?;
-        self.push(Statement::Loop { body, continuing: Block::new(), break_if: None });
+        self.push(Statement::Loop {
+            body,
+            continuing: Block::new(),
+            break_if: None,
+        });
         let result = self.load_pointer(old);
         Ok(self.as_word(result, word, prim))
     }
@@ -154,13 +218,39 @@ impl Lowering<'_> {
     }
 
     /// Exchanges `seen` by `new`, leaves the loop if that succeeded, and stores the value seen otherwise.
-    fn exchange_if(&mut self, pointer: H, word: Prim, seen: H, new: H, old: H, expected: Option<H>) -> Outcome<()> {
-        let ty = self.module.generate_predeclared_type(PredeclaredType::AtomicCompareExchangeWeakResult(scalar(word)));
-        let result = self.add(Expression::AtomicResult { ty, comparison: true });
-        let fun = AtomicFunction::Exchange { compare: Some(seen) };
-        self.push(Statement::Atomic { pointer, fun, value: new, result: Some(result) });
-        let found = self.add(Expression::AccessIndex { base: result, index: 0 });
-        let mut done = self.add(Expression::AccessIndex { base: result, index: 1 });
+    fn exchange_if(
+        &mut self,
+        pointer: H,
+        word: Prim,
+        seen: H,
+        new: H,
+        old: H,
+        expected: Option<H>,
+    ) -> Outcome<()> {
+        let ty = self.module.generate_predeclared_type(
+            PredeclaredType::AtomicCompareExchangeWeakResult(scalar(word)),
+        );
+        let result = self.add(Expression::AtomicResult {
+            ty,
+            comparison: true,
+        });
+        let fun = AtomicFunction::Exchange {
+            compare: Some(seen),
+        };
+        self.push(Statement::Atomic {
+            pointer,
+            fun,
+            value: new,
+            result: Some(result),
+        });
+        let found = self.add(Expression::AccessIndex {
+            base: result,
+            index: 0,
+        });
+        let mut done = self.add(Expression::AccessIndex {
+            base: result,
+            index: 1,
+        });
         self.store_pointer(old, found);
         if let Some(expected) = expected {
             // The exchange may fail though the values are equal.
@@ -175,13 +265,25 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn compare_and_swap(&mut self, pointer: H, word: Prim, prim: Prim, compare: H, value: H) -> Outcome<H> {
+    fn compare_and_swap(
+        &mut self,
+        pointer: H,
+        word: Prim,
+        prim: Prim,
+        compare: H,
+        value: H,
+    ) -> Outcome<H> {
         let compare = self.as_word(compare, prim, word);
         let value = self.as_word(value, prim, word);
         let ty = self.scalar_ty(word);
         let old = self.local("old", ty, None);
-        let (body, ()) = self.block(|this| this.exchange_if(pointer, word, compare, value, old, Some(compare)))?;
-        self.push(Statement::Loop { body, continuing: Block::new(), break_if: None });
+        let (body, ()) =
+            self.block(|this| this.exchange_if(pointer, word, compare, value, old, Some(compare)))?;
+        self.push(Statement::Loop {
+            body,
+            continuing: Block::new(),
+            break_if: None,
+        });
         let result = self.load_pointer(old);
         Ok(self.as_word(result, word, prim))
     }

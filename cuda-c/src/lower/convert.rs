@@ -76,7 +76,10 @@ pub(super) fn sign(op: BinOp) -> &'static str {
 }
 
 fn is_comparison(op: BinOp) -> bool {
-    matches!(op, BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge | BinOp::Eq | BinOp::Ne)
+    matches!(
+        op,
+        BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge | BinOp::Eq | BinOp::Ne
+    )
 }
 
 impl Lowering<'_> {
@@ -91,8 +94,14 @@ impl Lowering<'_> {
                 let leaf = self.convert_prim(leaves[0], *from, *prim);
                 Ok(Value::leaf(to.clone(), leaf, level))
             }
-            (_, Ty::Void, _) => Ok(Value { ty: Ty::Void, ..value }),
-            (Ty::Pointer(_), Ty::Pointer(_), _) => Ok(Value { ty: to.clone(), ..value }),
+            (_, Ty::Void, _) => Ok(Value {
+                ty: Ty::Void,
+                ..value
+            }),
+            (Ty::Pointer(_), Ty::Pointer(_), _) => Ok(Value {
+                ty: to.clone(),
+                ..value
+            }),
             (Ty::Pointer(_), Ty::Prim(Prim::Bool), data) => {
                 let leaf = self.bool(!matches!(data, Data::Null));
                 Ok(Value::leaf(BOOL, leaf, level))
@@ -106,15 +115,26 @@ impl Lowering<'_> {
             }
             _ => fault(
                 at,
-                format!("{} does not convert to {}; convert its parts", value.ty.name(), to.name()),
+                format!(
+                    "{} does not convert to {}; convert its parts",
+                    value.ty.name(),
+                    to.name()
+                ),
             ),
         }
     }
 
     /// Makes a vector of scalars.
-    pub(super) fn compose(&mut self, prim: Prim, components: &[super::state::H]) -> super::state::H {
+    pub(super) fn compose(
+        &mut self,
+        prim: Prim,
+        components: &[super::state::H],
+    ) -> super::state::H {
         let ty = self.element_ty(prim, components.len() as u32);
-        self.add(Expression::Compose { ty, components: components.to_vec() })
+        self.add(Expression::Compose {
+            ty,
+            components: components.to_vec(),
+        })
     }
 
     /// Converts a value to a condition.
@@ -133,7 +153,13 @@ impl Lowering<'_> {
     }
 
     /// Applies an arithmetic, bitwise or comparison operator.
-    pub(super) fn operate(&mut self, op: BinOp, left: Value, right: Value, at: u32) -> Outcome<Value> {
+    pub(super) fn operate(
+        &mut self,
+        op: BinOp,
+        left: Value,
+        right: Value,
+        at: u32,
+    ) -> Outcome<Value> {
         let level = left.level.join(right.level);
         if matches!(left.ty, Ty::Pointer(_)) || matches!(right.ty, Ty::Pointer(_)) {
             return self.operate_pointers(op, left, right, at);
@@ -148,14 +174,20 @@ impl Lowering<'_> {
                 at,
                 format!(
                     "{} {} {} is not defined; define an operator{} for them or use their members",
-                    left.ty.name(), sign(op), right.ty.name(), sign(op)
+                    left.ty.name(),
+                    sign(op),
+                    right.ty.name(),
+                    sign(op)
                 ),
             );
         };
         if matches!(op, BinOp::Shl | BinOp::Shr) {
             let prim = promoted(a);
             if !prim.is_integer() || !b.is_integer() {
-                return fault(at, format!("{} shifts integers only; convert the float", sign(op)));
+                return fault(
+                    at,
+                    format!("{} shifts integers only; convert the float", sign(op)),
+                );
             }
             let x = self.convert_prim(x, a, prim);
             let y = self.convert_prim(y, b, Prim::UInt);
@@ -164,12 +196,22 @@ impl Lowering<'_> {
         }
         let prim = common(a, b);
         if prim == Prim::Float && matches!(op, BinOp::Rem | BinOp::And | BinOp::Or | BinOp::Xor) {
-            return fault(at, format!("{} takes integers only; use fmodf, or convert the floats", sign(op)));
+            return fault(
+                at,
+                format!(
+                    "{} takes integers only; use fmodf, or convert the floats",
+                    sign(op)
+                ),
+            );
         }
         let x = self.convert_prim(x, a, prim);
         let y = self.convert_prim(y, b, prim);
         let leaf = self.binary(ir_operator(op), x, y);
-        let ty = if is_comparison(op) { BOOL } else { Ty::Prim(prim) };
+        let ty = if is_comparison(op) {
+            BOOL
+        } else {
+            Ty::Prim(prim)
+        };
         Ok(Value::leaf(ty, leaf, level))
     }
 
@@ -178,7 +220,9 @@ impl Lowering<'_> {
         let level = left.level.join(right.level);
         let is_arithmetic = matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div);
         let vector = match (&left.ty, &right.ty) {
-            (Ty::Vector(a, n), Ty::Vector(b, m)) if a == b && n == m && is_arithmetic => Some((*a, *n)),
+            (Ty::Vector(a, n), Ty::Vector(b, m)) if a == b && n == m && is_arithmetic => {
+                Some((*a, *n))
+            }
             (Ty::Vector(a, n), Ty::Prim(_)) | (Ty::Prim(_), Ty::Vector(a, n)) if is_arithmetic => {
                 Some((*a, *n))
             }
@@ -189,13 +233,20 @@ impl Lowering<'_> {
                 at,
                 format!(
                     "{} {} {} is not defined; define an operator{} for them or use their members",
-                    left.ty.name(), sign(op), right.ty.name(), sign(op)
+                    left.ty.name(),
+                    sign(op),
+                    right.ty.name(),
+                    sign(op)
                 ),
             );
         };
         let x = self.splat(x, &left.ty, prim, lanes);
         let y = self.splat(y, &right.ty, prim, lanes);
-        let leaf = self.add(Expression::Binary { op: ir_operator(op), left: x, right: y });
+        let leaf = self.add(Expression::Binary {
+            op: ir_operator(op),
+            left: x,
+            right: y,
+        });
         Ok(Value::leaf(Ty::Vector(prim, lanes), leaf, level))
     }
 

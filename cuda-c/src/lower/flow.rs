@@ -5,10 +5,9 @@ use naga::{BinaryOperator, Block, Statement};
 use super::Lowering;
 use super::level::{Kind, Level};
 use super::state::{Guard, H, Target};
-use super::value::{Data, Value};
-use crate::ast::{Expr, ExprKind, Stmt};
+use crate::ast::{Expr, Stmt};
 use crate::error::{Outcome, fault};
-use crate::types::{Prim, Ty};
+use crate::types::Prim;
 
 impl Lowering<'_> {
     /// Lowers a branch with barriers or warp functions.
@@ -20,7 +19,8 @@ impl Lowering<'_> {
         accept: &Stmt,
         reject: Option<&Stmt>,
     ) -> Outcome<()> {
-        let has_barrier = self.stmt_has_barrier(accept) || reject.is_some_and(|stmt| self.stmt_has_barrier(stmt));
+        let has_barrier =
+            self.stmt_has_barrier(accept) || reject.is_some_and(|stmt| self.stmt_has_barrier(stmt));
         let mut test = test;
         if has_barrier && level.kind == Kind::Divergent {
             return self.divergent(at, level, "the condition around a barrier");
@@ -109,9 +109,19 @@ impl Lowering<'_> {
         }
         let key = (self.spec(), stmt.id);
         let outside = self.f.control;
-        let level = self.facts.loops.get(&key).copied().unwrap_or(Level::UNIFORM);
+        let level = self
+            .facts
+            .loops
+            .get(&key)
+            .copied()
+            .unwrap_or(Level::UNIFORM);
         self.f.control = outside.join(level);
-        self.f.targets.push(Target { is_switch: false, key, is_collective: false, flags: None });
+        self.f.targets.push(Target {
+            is_switch: false,
+            key,
+            is_collective: false,
+            flags: None,
+        });
         let lowered = self.plain_loop(key, condition, step, body, condition_last);
         self.f.targets.pop();
         self.f.control = outside.join(self.f.exit);
@@ -151,13 +161,21 @@ impl Lowering<'_> {
             exit.push(Statement::Break, naga::Span::UNDEFINED);
             let mut first = Block::new();
             first.push(
-                Statement::If { condition: never, accept: exit, reject: Block::new() },
+                Statement::If {
+                    condition: never,
+                    accept: exit,
+                    reject: Block::new(),
+                },
                 naga::Span::UNDEFINED,
             );
             first.append(&mut block);
             block = first;
         }
-        self.push(Statement::Loop { body: block, continuing, break_if });
+        self.push(Statement::Loop {
+            body: block,
+            continuing,
+            break_if,
+        });
         Ok(())
     }
 
@@ -178,7 +196,11 @@ impl Lowering<'_> {
         let left = self.exit_condition(condition, key)?;
         let mut exit = Block::new();
         exit.push(Statement::Break, naga::Span::UNDEFINED);
-        self.push(Statement::If { condition: left, accept: exit, reject: Block::new() });
+        self.push(Statement::If {
+            condition: left,
+            accept: exit,
+            reject: Block::new(),
+        });
         Ok(())
     }
 
@@ -194,17 +216,32 @@ impl Lowering<'_> {
         let key = (self.spec(), stmt.id);
         let n_guards = self.f.guards.len();
         let stores = std::mem::replace(&mut self.f.guards_stores, true);
-        let break_flag = self.add_guard("in_loop", None, Level::UNIFORM);
-        let ty = self.scalar_ty(Prim::Bool);
-        let flag = self.local("in_iteration", ty, None);
-        self.f.guards.push(Guard { flag, negated: false, is_open: false, level: Level::UNIFORM });
-        let flags = Some((break_flag, break_flag + 1));
-        self.f.targets.push(Target { is_switch: false, key, is_collective: true, flags });
+        // Only a loop that some threads leave before others needs flags.
+        let is_left = super::scan::has_jump(body) || self.facts.loops.contains_key(&key);
+        let flags = is_left.then(|| {
+            let break_flag = self.add_guard("in_loop", None, Level::UNIFORM);
+            let ty = self.scalar_ty(Prim::Bool);
+            let flag = self.local("in_iteration", ty, None);
+            self.f.guards.push(Guard {
+                flag,
+                negated: false,
+                is_open: false,
+                level: Level::UNIFORM,
+            });
+            (break_flag, break_flag + 1)
+        });
+        self.f.targets.push(Target {
+            is_switch: false,
+            key,
+            is_collective: true,
+            flags,
+        });
         let before: Vec<bool> = self.f.guards.iter().map(|guard| guard.is_open).collect();
         self.open_known(key);
-        let lowered = self.collective_iteration(key, condition, step, body, condition_last);
-        for index in 0..self.f.guards.len().saturating_sub(1) {
-            if self.f.guards[index].is_open && !before[index] {
+        let lowered = self.collective_iteration(condition, step, body, condition_last);
+        let outside = flags.map_or(n_guards, |(_, iteration)| iteration);
+        for (index, was_open) in before.into_iter().enumerate().take(outside) {
+            if self.f.guards[index].is_open && !was_open {
                 self.facts.note_open((key.0, key.1, index));
             }
         }
@@ -225,25 +262,31 @@ impl Lowering<'_> {
 
     fn collective_iteration(
         &mut self,
-        key: (super::facts::Spec, u32),
         condition: Option<&Expr>,
         step: Option<&Expr>,
         body: &Stmt,
         condition_last: bool,
     ) -> Outcome<()> {
         let has_barrier = self.stmt_has_barrier(body);
-        let iteration = self.f.guards.len() - 1;
+        let iteration = self
+            .f
+            .targets
+            .last()
+            .and_then(|target| target.flags)
+            .map(|(_, iteration)| iteration);
         let (mut block, ()) = self.block(|this| {
             if let (false, Some(condition)) = (condition_last, condition) {
                 this.leave_together(condition, has_barrier)?;
             } else if condition.is_none() && !condition_last {
                 this.leave_if_all_left()?;
             }
-            let truth = this.bool(true);
-            let flag = this.f.guards[iteration].flag;
-            this.store_pointer(flag, truth);
+            if let Some(index) = iteration {
+                let truth = this.bool(true);
+                let flag = this.f.guards[index].flag;
+                this.store_pointer(flag, truth);
+            }
             this.body(body)?;
-            if let Some(guard) = this.f.guards.get_mut(iteration) {
+            if let Some(guard) = iteration.and_then(|index| this.f.guards.get_mut(index)) {
                 guard.is_open = false;
             }
             if let (true, Some(condition)) = (condition_last, condition) {
@@ -255,14 +298,24 @@ impl Lowering<'_> {
             Some(step) => this.expr(step).map(drop),
             None => Ok(()),
         })?;
-        let _ = key;
         if condition.is_none() {
             let never = self.bool(false);
             let mut exit = Block::new();
             exit.push(Statement::Break, naga::Span::UNDEFINED);
-            block.push(Statement::If { condition: never, accept: exit, reject: Block::new() }, naga::Span::UNDEFINED);
+            block.push(
+                Statement::If {
+                    condition: never,
+                    accept: exit,
+                    reject: Block::new(),
+                },
+                naga::Span::UNDEFINED,
+            );
         }
-        self.push(Statement::Loop { body: block, continuing, break_if: None });
+        self.push(Statement::Loop {
+            body: block,
+            continuing,
+            break_if: None,
+        });
         Ok(())
     }
 
@@ -277,11 +330,22 @@ impl Lowering<'_> {
             Kind::Uniform => {}
             Kind::Memory => test = self.any(test)?,
             Kind::Divergent if has_barrier => {
-                return self.divergent(condition.at, value.level, "the condition of a loop with a barrier");
+                return self.divergent(
+                    condition.at,
+                    value.level,
+                    "the condition of a loop with a barrier",
+                );
             }
             Kind::Divergent => {
                 // A thread whose condition fails idles until all have finished.
-                let index = self.f.targets.last().and_then(|target| target.flags).map_or(0, |(index, _)| index);
+                let Some(target) = self.f.targets.last().copied() else {
+                    return Ok(());
+                };
+                self.facts.raise_loop(target.key, value.level);
+                let Some((index, _)) = target.flags else {
+                    // The next pass has flags.
+                    return Ok(());
+                };
                 let flag = self.f.guards[index].flag;
                 let known = self.load_pointer(flag);
                 let stays = self.binary(BinaryOperator::LogicalAnd, known, test);
@@ -294,7 +358,11 @@ impl Lowering<'_> {
         let left = self.not(test);
         let mut exit = Block::new();
         exit.push(Statement::Break, naga::Span::UNDEFINED);
-        self.push(Statement::If { condition: left, accept: exit, reject: Block::new() });
+        self.push(Statement::If {
+            condition: left,
+            accept: exit,
+            reject: Block::new(),
+        });
         Ok(())
     }
 
@@ -308,134 +376,11 @@ impl Lowering<'_> {
         let left = self.not(test);
         let mut exit = Block::new();
         exit.push(Statement::Break, naga::Span::UNDEFINED);
-        self.push(Statement::If { condition: left, accept: exit, reject: Block::new() });
-        Ok(())
-    }
-
-    /// True if all threads of the block are here.
-    fn is_together(&self) -> bool {
-        self.f.control.is_uniform() && !self.f.is_wrapped && !self.f.guards.iter().any(|guard| guard.is_open)
-    }
-
-    pub(super) fn break_stmt(&mut self, at: u32) -> Outcome<()> {
-        self.f.has_effect = true;
-        let Some(target) = self.f.targets.last().copied() else {
-            return fault(at, "break is outside of a loop or switch");
-        };
-        match target.flags {
-            Some((index, _)) if !self.is_together() => self.clear(index),
-            None if target.is_collective && !self.is_together() => {
-                fault(at, "break leaves a switch with a barrier in some threads only; use if")
-            }
-            _ => {
-                if !target.is_switch && !target.is_collective && !self.f.control.is_uniform() {
-                    self.facts.raise_loop(target.key, self.f.control);
-                }
-                self.push(Statement::Break);
-                Ok(())
-            }
-        }
-    }
-
-    pub(super) fn continue_stmt(&mut self, at: u32) -> Outcome<()> {
-        self.f.has_effect = true;
-        let Some(position) = self.f.targets.iter().rposition(|target| !target.is_switch) else {
-            return fault(at, "continue is outside of a loop");
-        };
-        let target = self.f.targets[position];
-        let in_switch = position + 1 < self.f.targets.len();
-        match target.flags {
-            Some((_, index)) if !self.is_together() => {
-                self.clear(index)?;
-                if in_switch {
-                    self.push(Statement::Break);
-                }
-                Ok(())
-            }
-            _ => {
-                if !target.is_collective && !self.f.control.is_uniform() {
-                    self.facts.raise_loop(target.key, self.f.control);
-                }
-                self.push(Statement::Continue);
-                Ok(())
-            }
-        }
-    }
-
-    /// Clears the flag of a guard for the threads that are here.
-    fn clear(&mut self, index: usize) -> Outcome<()> {
-        let level = Level::divergent(self.f.control.why).join(self.f.control);
-        let flag = self.f.guards[index].flag;
-        let never = self.bool(false);
-        self.guarded(0, |this| {
-            this.store_pointer(flag, never);
-            Ok(())
-        })?;
-        self.open_guard(index, level);
-        Ok(())
-    }
-
-    pub(super) fn return_stmt(&mut self, value: Option<&Expr>, at: u32) -> Outcome<()> {
-        self.f.has_effect = true;
-        let ty = self.f.result.clone();
-        let value = match value {
-            None => None,
-            Some(expr) => {
-                let value = match &expr.kind {
-                    ExprKind::List(parts) => self.construct(&ty, parts, at)?,
-                    _ => self.expr(expr)?,
-                };
-                if ty == Ty::Void { None } else { Some(self.convert(value, &ty, at)?) }
-            }
-        };
-        if ty != Ty::Void && value.is_none() {
-            return fault(at, format!("return lacks a value of type {}", ty.name()));
-        }
-        if !self.f.is_collective || self.is_together() || self.f.return_guard.is_none() {
-            return self.plain_return(value, at);
-        }
-        let level = Level::divergent(self.f.control.why).join(self.f.control);
-        if let Some(value) = value {
-            let spec = self.spec();
-            self.facts.raise_result(spec, Level::divergent(at));
-            let Data::Leaves(leaves) = value.data else {
-                return fault(at, "a function with barriers does not return a pointer; return an index");
-            };
-            let variables = self.f.result_variables.clone();
-            self.guarded(0, |this| {
-                for (variable, leaf) in variables.iter().zip(&leaves) {
-                    this.store_pointer(*variable, *leaf);
-                }
-                Ok(())
-            })?;
-        }
-        let index = self.f.return_guard.unwrap_or(0);
-        self.clear(index)?;
-        self.open_guard(index, level);
-        if self.f.targets.last().is_some_and(|target| !target.is_collective) {
-            self.push(Statement::Break);
-        }
-        Ok(())
-    }
-
-    fn plain_return(&mut self, value: Option<Value>, at: u32) -> Outcome<()> {
-        if !self.f.control.is_uniform() {
-            let level = self.f.control;
-            self.f.exit = self.f.exit.join(level);
-            for target in self.f.targets.clone() {
-                self.facts.raise_loop(target.key, level);
-            }
-        }
-        let value = match value {
-            None => None,
-            Some(value) => {
-                let spec = self.spec();
-                let level = value.level.join(self.f.control);
-                self.facts.raise_result(spec, level);
-                self.returned(value, at)?
-            }
-        };
-        self.push(Statement::Return { value });
+        self.push(Statement::If {
+            condition: left,
+            accept: exit,
+            reject: Block::new(),
+        });
         Ok(())
     }
 }

@@ -17,7 +17,9 @@ impl Lowering<'_> {
                 }
                 let left = self.opaque(left);
                 let right = match (op, b) {
-                    (Op::Divide | Op::Modulo, Literal::I32(_) | Literal::U32(_)) => self.opaque(right),
+                    (Op::Divide | Op::Modulo, Literal::I32(_) | Literal::U32(_)) => {
+                        self.opaque(right)
+                    }
                     _ => right,
                 };
                 return self.add(Expression::Binary { op, left, right });
@@ -26,7 +28,9 @@ impl Lowering<'_> {
                 let is_zero = matches!(b, Literal::I32(0) | Literal::U32(0));
                 let is_one = matches!(b, Literal::I32(1) | Literal::U32(1));
                 match op {
-                    Op::Add | Op::Subtract | Op::InclusiveOr | Op::ExclusiveOr if is_zero => return left,
+                    Op::Add | Op::Subtract | Op::InclusiveOr | Op::ExclusiveOr if is_zero => {
+                        return left;
+                    }
                     Op::Multiply | Op::Divide if is_one => return left,
                     Op::Divide | Op::Modulo if is_zero => {
                         let right = self.opaque(right);
@@ -56,7 +60,8 @@ impl Lowering<'_> {
         if matches!(self.literal_of(amount), Some(Literal::U32(0))) {
             return left;
         }
-        if let (Some(a), Some(Literal::U32(by))) = (self.literal_of(left), self.literal_of(amount)) {
+        if let (Some(a), Some(Literal::U32(by))) = (self.literal_of(left), self.literal_of(amount))
+        {
             let folded = match (op, a) {
                 (BinaryOperator::ShiftLeft, Literal::I32(a)) => Literal::I32(a.wrapping_shl(by)),
                 (_, Literal::I32(a)) => Literal::I32(a.wrapping_shr(by)),
@@ -66,7 +71,11 @@ impl Lowering<'_> {
             };
             return self.add(Expression::Literal(folded));
         }
-        self.add(Expression::Binary { op, left, right: amount })
+        self.add(Expression::Binary {
+            op,
+            left,
+            right: amount,
+        })
     }
 
     pub(super) fn unary(&mut self, op: UnaryOperator, operand: H) -> H {
@@ -93,7 +102,11 @@ impl Lowering<'_> {
         match self.literal_of(condition) {
             Some(Literal::Bool(true)) => accept,
             Some(Literal::Bool(false)) => reject,
-            _ => self.add(Expression::Select { condition, accept, reject }),
+            _ => self.add(Expression::Select {
+                condition,
+                accept,
+                reject,
+            }),
         }
     }
 
@@ -112,7 +125,11 @@ impl Lowering<'_> {
             return self.add(Expression::Literal(literal));
         }
         let operand = self.opaque(operand);
-        self.add(Expression::As { expr: operand, kind: kind(to), convert: None })
+        self.add(Expression::As {
+            expr: operand,
+            kind: kind(to),
+            convert: None,
+        })
     }
 
     /// Converts a scalar to another type, as C does.
@@ -130,11 +147,18 @@ impl Lowering<'_> {
         }
         let mut converted = value;
         if kind(from) != kind(to) {
-            converted = match self.literal_of(value).and_then(|literal| converted_literal(literal, to)) {
+            converted = match self
+                .literal_of(value)
+                .and_then(|literal| converted_literal(literal, to))
+            {
                 Some(literal) => self.add(Expression::Literal(literal)),
                 None => {
                     let convert = Some(scalar(to).width);
-                    self.add(Expression::As { expr: value, kind: kind(to), convert })
+                    self.add(Expression::As {
+                        expr: value,
+                        kind: kind(to),
+                        convert,
+                    })
                 }
             };
         }
@@ -144,7 +168,11 @@ impl Lowering<'_> {
         let fits = from.is_integer()
             && ((from.is_signed() == to.is_signed() && from.size() <= to.size())
                 || (to.is_signed() && from.size() < to.size()));
-        if fits { converted } else { self.narrow(converted, to) }
+        if fits {
+            converted
+        } else {
+            self.narrow(converted, to)
+        }
     }
 
     /// Wraps an `int` or `unsigned` to the range of a type of 8 or 16 bits.
@@ -176,7 +204,10 @@ impl Lowering<'_> {
     /// Calls a function of WGSL.
     pub(super) fn math(&mut self, fun: MathFunction, arguments: &[H]) -> H {
         let mut arguments = arguments.to_vec();
-        if arguments.iter().all(|argument| self.literal_of(*argument).is_some()) {
+        if arguments
+            .iter()
+            .all(|argument| self.literal_of(*argument).is_some())
+        {
             arguments[0] = self.opaque(arguments[0]);
         }
         self.add(Expression::Math {

@@ -4,14 +4,17 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use naga::{AddressSpace, Expression, FunctionArgument, FunctionResult, Handle, Span, Statement, StructMember, Type, TypeInner};
+use naga::{
+    AddressSpace, Expression, FunctionResult, Handle, Span, Statement, StructMember, Type,
+    TypeInner,
+};
 
 use super::Lowering;
 use super::facts::{ArgumentKey, PointerFacts, Root, Spec, SpecKey, TemplateValue};
-use super::level::{Kind, Level};
-use super::state::{H, State, Var, VarKind};
-use super::value::{Data, Place, Pointer, Value};
-use crate::ast::{Function, TemplateArg, TemplateParam, Variable};
+use super::level::Level;
+use super::state::{H, State};
+use super::value::{Data, Pointer, Value};
+use crate::ast::{Function, Variable};
 use crate::error::{Outcome, fault};
 use crate::types::{Leaf, Prim, Ty};
 
@@ -20,7 +23,10 @@ use crate::types::{Leaf, Prim, Ty};
 pub(super) enum Argument {
     Value(Value),
     /// The target of a reference.
-    Place { pointer: Pointer, ty: Ty },
+    Place {
+        pointer: Pointer,
+        ty: Ty,
+    },
 }
 
 /// A function of WGSL.
@@ -33,74 +39,9 @@ pub(super) struct Lowered {
     pub(super) result: Ty,
 }
 
-fn kind_number(kind: Kind) -> u8 {
-    match kind {
-        Kind::Uniform => 0,
-        Kind::Memory => 1,
-        Kind::Divergent => 2,
-    }
-}
-
-fn level_of(number: u8, at: u32) -> Level {
-    match number {
-        0 => Level::UNIFORM,
-        1 => Level::memory(at),
-        _ => Level::divergent(at),
-    }
-}
-
 pub(super) const BUILTINS: [u8; 5] = [1, 2, 4, 8, 16];
 
 impl Lowering<'_> {
-    /// Binds template arguments to parameters.
-    pub(super) fn bind_template(&mut self, parameters: &[TemplateParam], arguments: &[TemplateArg], at: u32) -> Outcome<Vec<TemplateValue>> {
-        let mut bound = Vec::new();
-        if arguments.len() > parameters.len() {
-            return fault(at, format!("the template takes {} arguments, and {} are given", parameters.len(), arguments.len()));
-        }
-        for (index, parameter) in parameters.iter().enumerate() {
-            let Some(argument) = arguments.get(index).or(parameter.default.as_ref()) else {
-                return fault(at, format!("the template parameter {} has no argument; give all of them", parameter.name));
-            };
-            bound.push(self.template_value(parameter, argument, at)?);
-        }
-        Ok(bound)
-    }
-
-    fn template_value(&mut self, parameter: &TemplateParam, argument: &TemplateArg, at: u32) -> Outcome<TemplateValue> {
-        match (&parameter.value, argument) {
-            (None, TemplateArg::Type(ty)) => Ok(TemplateValue::Type(self.resolve(ty)?)),
-            (Some(ty), TemplateArg::Value(expr)) => {
-                let ty = self.resolve(ty)?;
-                let value = self.expr(expr)?;
-                let value = self.convert(value, &ty, expr.at)?;
-                match self.constant(&value) {
-                    Some(constant) => Ok(TemplateValue::Int(constant, ty)),
-                    None => fault(expr.at, format!("the argument for {} is not an integer constant", parameter.name)),
-                }
-            }
-            _ => fault(at, format!("{} is a {}; give one", parameter.name, if parameter.value.is_some() { "value" } else { "type" })),
-        }
-    }
-
-    /// Defines the template parameters in the current scope.
-    pub(super) fn define_template(&mut self, parameters: &[TemplateParam], bound: &[TemplateValue]) -> Outcome<()> {
-        for (parameter, value) in parameters.iter().zip(bound) {
-            match value {
-                TemplateValue::Type(ty) => {
-                    self.f.types.insert(parameter.name.clone(), ty.clone());
-                }
-                TemplateValue::Int(value, ty) => {
-                    let leaf = self.literal(*value as i32, ty.prim().unwrap_or(Prim::Int));
-                    let value = Value::leaf(ty.clone(), leaf, Level::UNIFORM);
-                    let var = Var { ty: ty.clone(), key: (self.spec(), 0, 0), kind: VarKind::Value(value) };
-                    self.define(&parameter.name, var);
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// Calls a function with evaluated arguments.
     pub(super) fn call_function(
         &mut self,
@@ -112,10 +53,23 @@ impl Lowering<'_> {
         let is_collective = self.collective.contains(&function.name);
         if self.barriers.contains(&function.name) && !self.f.control.is_uniform() {
             let control = self.f.control;
-            return self.divergent(at, control, &format!("the control flow around {}, which has a barrier,", function.name));
+            return self.divergent(
+                at,
+                control,
+                &format!(
+                    "the control flow around {}, which has a barrier,",
+                    function.name
+                ),
+            );
         }
         if self.calls.iter().any(|name| *name == function.index) {
-            return fault(at, format!("{} calls itself: recursion is not supported; use a loop and a stack in an array", function.name));
+            return fault(
+                at,
+                format!(
+                    "{} calls itself: recursion is not supported; use a loop and a stack in an array",
+                    function.name
+                ),
+            );
         }
         let is_masked = is_collective && self.f.guards.iter().any(|guard| guard.is_open);
         let mut keys = Vec::new();
@@ -123,7 +77,12 @@ impl Lowering<'_> {
         for argument in &arguments {
             self.pass_argument(argument, &mut keys, &mut values, at)?;
         }
-        let key = SpecKey { function: function.index, template, arguments: keys, is_masked };
+        let key = SpecKey {
+            function: function.index,
+            template,
+            arguments: keys,
+            is_masked,
+        };
         let spec = self.facts.spec(key);
         let lowered = match self.lowered.get(&spec) {
             Some(lowered) => lowered.clone(),
@@ -147,12 +106,25 @@ impl Lowering<'_> {
         self.finish_call(spec, &lowered, passed, is_collective)
     }
 
-    fn finish_call(&mut self, spec: Spec, lowered: &Lowered, passed: Vec<H>, is_collective: bool) -> Outcome<Value> {
-        let level = self.facts.results.get(&spec).copied().unwrap_or(Level::UNIFORM);
+    fn finish_call(
+        &mut self,
+        spec: Spec,
+        lowered: &Lowered,
+        passed: Vec<H>,
+        is_collective: bool,
+    ) -> Outcome<Value> {
+        let level = self
+            .facts
+            .results
+            .get(&spec)
+            .copied()
+            .unwrap_or(Level::UNIFORM);
         let ty = lowered.result.clone();
         let function = lowered.handle;
         let has_result = ty != Ty::Void;
-        let guarded = !is_collective && self.f.guards_stores && self.f.guards.iter().any(|guard| guard.is_open);
+        let guarded = !is_collective
+            && self.f.guards_stores
+            && self.f.guards.iter().any(|guard| guard.is_open);
         let mut result = None;
         if guarded {
             // Threads that have left must not run it.
@@ -164,7 +136,11 @@ impl Lowering<'_> {
             };
             self.guarded(0, |this| {
                 let handle = has_result.then(|| this.add(Expression::CallResult(function)));
-                this.push(Statement::Call { function, arguments: passed, result: handle });
+                this.push(Statement::Call {
+                    function,
+                    arguments: passed,
+                    result: handle,
+                });
                 if let (Some(variable), Some(handle)) = (variable, handle) {
                     this.store_pointer(variable, handle);
                 }
@@ -175,15 +151,29 @@ impl Lowering<'_> {
             }
         } else {
             result = has_result.then(|| self.add(Expression::CallResult(function)));
-            self.push(Statement::Call { function, arguments: passed, result });
+            self.push(Statement::Call {
+                function,
+                arguments: passed,
+                result,
+            });
         }
         let Some(handle) = result else {
-            return Ok(Value { ty: Ty::Void, data: Data::Leaves(Vec::new()), level });
+            return Ok(Value {
+                ty: Ty::Void,
+                data: Data::Leaves(Vec::new()),
+                level,
+            });
         };
         if let Ty::Pointer(_) = ty {
             let facts = self.facts.pointers.get(&(spec, 0, 0)).cloned();
             let data = match facts {
-                Some(PointerFacts { root, unit }) => Data::Pointer(Pointer::Memory { root, index: handle, unit, offset: 0, component: None }),
+                Some(PointerFacts { root, unit }) => Data::Pointer(Pointer::Memory {
+                    root,
+                    index: handle,
+                    unit,
+                    offset: 0,
+                    component: None,
+                }),
                 None => Data::Null,
             };
             return Ok(Value { ty, data, level });
@@ -192,41 +182,20 @@ impl Lowering<'_> {
         let leaves = if n_leaves == 1 {
             vec![handle]
         } else {
-            (0..n_leaves as u32).map(|index| self.add(Expression::AccessIndex { base: handle, index })).collect()
+            (0..n_leaves as u32)
+                .map(|index| {
+                    self.add(Expression::AccessIndex {
+                        base: handle,
+                        index,
+                    })
+                })
+                .collect()
         };
-        Ok(Value { ty, data: Data::Leaves(leaves), level })
-    }
-
-    /// Appends an argument to the key and the values of a call.
-    fn pass_argument(&mut self, argument: &Argument, keys: &mut Vec<ArgumentKey>, values: &mut Vec<H>, at: u32) -> Outcome<()> {
-        let (pointer, ty) = match argument {
-            Argument::Value(Value { data: Data::Leaves(leaves), level, .. }) => {
-                keys.push(ArgumentKey::Value(kind_number(level.kind)));
-                values.extend(leaves);
-                return Ok(());
-            }
-            Argument::Value(Value { data: Data::Null, .. }) => {
-                keys.push(ArgumentKey::Null);
-                return Ok(());
-            }
-            Argument::Value(Value { data: Data::Pointer(pointer), ty, .. }) => match ty {
-                Ty::Pointer(element) => (pointer, (**element).clone()),
-                other => (pointer, other.clone()),
-            },
-            Argument::Place { pointer, ty } => (pointer, ty.clone()),
-        };
-        match pointer {
-            Pointer::Memory { component: Some(_), .. } | Pointer::Memory { .. } => {
-                let (root, index, unit) = self.rebased(pointer, ty.element().size(), at)?;
-                keys.push(ArgumentKey::Memory(root, unit, ty));
-                values.push(index);
-            }
-            Pointer::Local { root, leaf, index, component } => {
-                keys.push(ArgumentKey::Local(*root, *leaf, *component, index.is_some(), ty));
-                values.extend(index);
-            }
-        }
-        Ok(())
+        Ok(Value {
+            ty,
+            data: Data::Leaves(leaves),
+            level,
+        })
     }
 
     /// Lowers a device function with the arguments of a call.
@@ -234,7 +203,15 @@ impl Lowering<'_> {
         let body = match &function.body {
             Some(Ok(body)) => body,
             Some(Err(fault)) => return Err(fault.clone()),
-            None => return fault(at, format!("{} is declared and not defined; add its body", function.name)),
+            None => {
+                return fault(
+                    at,
+                    format!(
+                        "{} is declared and not defined; add its body",
+                        function.name
+                    ),
+                );
+            }
         };
         let key = self.facts.specs[spec.0].clone();
         let outer = std::mem::take(&mut self.f);
@@ -243,8 +220,16 @@ impl Lowering<'_> {
         self.calls.pop();
         let state = std::mem::replace(&mut self.f, outer);
         let (roots, builtins, result) = lowered?;
-        let handle = self.module.functions.append(state.function, Span::UNDEFINED);
-        let lowered = Lowered { handle, roots, builtins, result };
+        let handle = self
+            .module
+            .functions
+            .append(state.function, Span::UNDEFINED);
+        let lowered = Lowered {
+            handle,
+            roots,
+            builtins,
+            result,
+        };
         self.lowered.insert(spec, lowered.clone());
         Ok(lowered)
     }
@@ -258,8 +243,15 @@ impl Lowering<'_> {
         outer: &State,
     ) -> Outcome<(Vec<Root>, Vec<u8>, Ty)> {
         self.f.spec = Some(spec);
-        self.f.function.name = Some(function.name.replace(|c: char| !c.is_alphanumeric() && c != '_', "_"));
-        self.f.name = Rc::from(format!("{} {} {:?}", function.name, function.index, key.template));
+        self.f.function.name = Some(
+            function
+                .name
+                .replace(|c: char| !c.is_alphanumeric() && c != '_', "_"),
+        );
+        self.f.name = Rc::from(format!(
+            "{} {} {:?}",
+            function.name, function.index, key.template
+        ));
         self.f.is_collective = self.collective.contains(&function.name);
         self.f.assigned_names = self.assigned_names(body);
         self.f.scopes.push(HashMap::new());
@@ -273,11 +265,16 @@ impl Lowering<'_> {
                 && !roots.contains(root)
             {
                 roots.push(*root);
-                let leaves: Vec<Leaf> = outer.locals.get(root).map_or(Vec::new(), |leaves| leaves.iter().map(|(_, leaf)| *leaf).collect());
+                let leaves: Vec<Leaf> = outer.locals.get(root).map_or(Vec::new(), |leaves| {
+                    leaves.iter().map(|(_, leaf)| *leaf).collect()
+                });
                 let mut pointers = Vec::new();
                 for leaf in leaves {
                     let base = self.leaf_ty(leaf);
-                    let ty = self.ty(TypeInner::Pointer { base, space: AddressSpace::Function });
+                    let ty = self.ty(TypeInner::Pointer {
+                        base,
+                        space: AddressSpace::Function,
+                    });
                     pointers.push((self.argument("variable", ty), leaf));
                 }
                 self.f.locals.insert(*root, pointers);
@@ -294,7 +291,10 @@ impl Lowering<'_> {
             None
         };
         let known = self.facts.builtins.get(&spec).copied().unwrap_or(0);
-        let builtins: Vec<u8> = BUILTINS.into_iter().filter(|bit| known & bit != 0).collect();
+        let builtins: Vec<u8> = BUILTINS
+            .into_iter()
+            .filter(|bit| known & bit != 0)
+            .collect();
         for bit in &builtins {
             let (ty, _, name) = self.builtin_argument(*bit);
             let handle = self.argument(name, ty);
@@ -302,7 +302,10 @@ impl Lowering<'_> {
         }
         let ty = self.resolve(&function.result)?;
         if function.result.reference {
-            return fault(function.at, "functions that return references are not supported; return a value or an index");
+            return fault(
+                function.at,
+                "functions that return references are not supported; return a value or an index",
+            );
         }
         self.f.result = ty.clone();
         if ty != Ty::Void {
@@ -316,16 +319,29 @@ impl Lowering<'_> {
     }
 
     /// Lowers the statements of a function, from the variables of its parameters on.
-    pub(super) fn function_body(&mut self, body: &crate::ast::Stmt, mask: Option<H>, parameters: Vec<(Variable, Ty, Value)>) -> Outcome<()> {
+    pub(super) fn function_body(
+        &mut self,
+        body: &crate::ast::Stmt,
+        mask: Option<H>,
+        parameters: Vec<(Variable, Ty, Value)>,
+    ) -> Outcome<()> {
         let ty = self.f.result.clone();
         if self.f.is_collective && (mask.is_some() || has_return(body)) {
-            let level = if mask.is_some() { Level::divergent(body.at) } else { Level::UNIFORM };
+            let level = if mask.is_some() {
+                Level::divergent(body.at)
+            } else {
+                Level::UNIFORM
+            };
             let index = self.add_guard("active", mask, level);
             self.f.return_guard = Some(index);
             if mask.is_some() {
                 self.open_guard(index, level);
             }
-            for leaf in if ty == Ty::Void { Vec::new() } else { ty.leaves() } {
+            for leaf in if ty == Ty::Void {
+                Vec::new()
+            } else {
+                ty.leaves()
+            } {
                 let ty = self.leaf_ty(leaf);
                 let variable = self.local("result", ty, None);
                 self.f.result_variables.push(variable);
@@ -347,91 +363,22 @@ impl Lowering<'_> {
                 _ => Some(self.u32(0)),
             }
         } else {
-            let leaves = self.f.result_variables.clone().into_iter().map(|variable| self.load_pointer(variable)).collect();
-            let value = Value { ty, data: Data::Leaves(leaves), level: Level::UNIFORM };
+            let leaves = self
+                .f
+                .result_variables
+                .clone()
+                .into_iter()
+                .map(|variable| self.load_pointer(variable))
+                .collect();
+            let value = Value {
+                ty,
+                data: Data::Leaves(leaves),
+                level: Level::UNIFORM,
+            };
             self.returned(value, body.at)?
         };
         if value.is_some() || !self.f.is_kernel {
             self.push(Statement::Return { value });
-        }
-        Ok(())
-    }
-
-    fn argument(&mut self, name: &str, ty: Handle<Type>) -> H {
-        self.f.function.arguments.push(FunctionArgument { name: Some(name.to_owned()), ty, binding: None });
-        let index = self.f.function.arguments.len() as u32 - 1;
-        self.add(Expression::FunctionArgument(index))
-    }
-
-    /// Declares the arguments of WGSL for a parameter; returns its type and value.
-    fn parameter(&mut self, parameter: &Variable, argument: &ArgumentKey) -> Outcome<(Variable, Ty, Value)> {
-        let at = parameter.at;
-        let ty = self.resolve(&parameter.ty)?;
-        let mut ty = self.array_of(ty, &parameter.lengths, at)?;
-        if let Ty::Array(element, _) = &ty
-            && !parameter.ty.reference
-        {
-            ty = Ty::Pointer(element.clone());
-        }
-        let name = if parameter.name.is_empty() { "unnamed" } else { &*parameter.name };
-        let value = match argument {
-            ArgumentKey::Value(number) => {
-                let mut leaves = Vec::new();
-                for leaf in ty.leaves() {
-                    let leaf = self.leaf_ty(leaf);
-                    leaves.push(self.argument(name, leaf));
-                }
-                Value { ty: ty.clone(), data: Data::Leaves(leaves), level: level_of(*number, at) }
-            }
-            ArgumentKey::Null => Value { ty: ty.clone(), data: Data::Null, level: Level::UNIFORM },
-            ArgumentKey::Memory(root, unit, _) => {
-                let index_ty = self.scalar_ty(Prim::UInt);
-                let index = self.argument(name, index_ty);
-                let pointer = Pointer::Memory { root: *root, index, unit: *unit, offset: 0, component: None };
-                Value { ty: ty.clone(), data: Data::Pointer(pointer), level: Level::divergent(at) }
-            }
-            ArgumentKey::Local(root, leaf, component, has_index, _) => {
-                let index = if *has_index {
-                    let ty = self.scalar_ty(Prim::UInt);
-                    Some(self.argument(name, ty))
-                } else {
-                    None
-                };
-                let pointer = Pointer::Local { root: *root, leaf: *leaf, index, component: *component };
-                Value { ty: ty.clone(), data: Data::Pointer(pointer), level: Level::divergent(at) }
-            }
-        };
-        Ok((parameter.clone(), ty, value))
-    }
-
-    /// Gives a parameter its name, and a variable if it is assigned.
-    pub(super) fn bind_parameter(&mut self, parameter: &Variable, ty: Ty, value: Value) -> Outcome<()> {
-        let key = self.next_key(parameter.at, &parameter.name);
-        if parameter.ty.reference
-            && let Data::Pointer(pointer) = &value.data
-        {
-            let var = Var { ty, key, kind: VarKind::Place(pointer.clone(), value.level) };
-            self.define(&parameter.name, var);
-            return Ok(());
-        }
-        let assigned = self.is_assigned(&parameter.name);
-        let is_movable = matches!(
-            &value.data,
-            Data::Pointer(Pointer::Memory { .. } | Pointer::Local { index: Some(_), component: None, .. })
-        );
-        if assigned && is_movable {
-            return self.declare_pointer(parameter, ty, Some(value));
-        }
-        if !assigned || matches!(value.data, Data::Pointer(_) | Data::Null) {
-            let var = Var { ty, key, kind: VarKind::Value(value) };
-            self.define(&parameter.name, var);
-            return Ok(());
-        }
-        let var = self.declare_local(parameter, ty.clone())?;
-        if let VarKind::Local(root) = &var.kind {
-            let pointer = Pointer::Local { root: *root, leaf: 0, index: None, component: None };
-            let place = Place::At { pointer, ty, level: Level::UNIFORM };
-            self.store(&place, value, parameter.at)?;
         }
         Ok(())
     }
@@ -456,12 +403,20 @@ impl Lowering<'_> {
             };
             offset = offset.next_multiple_of(align);
             let leaf_ty = self.leaf_ty(*leaf);
-            members.push(StructMember { name: Some(format!("part_{n}_")), ty: leaf_ty, binding: None, offset });
+            members.push(StructMember {
+                name: Some(format!("part_{n}_")),
+                ty: leaf_ty,
+                binding: None,
+                offset,
+            });
             offset += size * leaf.count.unwrap_or(1);
         }
         let span = offset.next_multiple_of(16);
         self.module.types.insert(
-            Type { name: Some(format!("{}_value", ty.name())), inner: TypeInner::Struct { members, span } },
+            Type {
+                name: Some(format!("{}_value", ty.name())),
+                inner: TypeInner::Struct { members, span },
+            },
             Span::UNDEFINED,
         )
     }
@@ -473,112 +428,23 @@ impl Lowering<'_> {
                 let (root, index, unit) = self.rebased(pointer, element.size(), at)?;
                 let key = (self.spec(), 0, 0);
                 self.note_pointer(key, root, unit, at)?;
-                let wanted = self.facts.pointers.get(&key).map_or(unit, |facts| facts.unit);
+                let wanted = self
+                    .facts
+                    .pointers
+                    .get(&key)
+                    .map_or(unit, |facts| facts.unit);
                 Ok(Some(self.scaled(index, unit / wanted.max(1))))
             }
             (_, Data::Leaves(leaves)) if leaves.len() == 1 => Ok(Some(leaves[0])),
             (ty, Data::Leaves(leaves)) => {
                 let ty = self.result_ty(&ty.clone());
-                Ok(Some(self.add(Expression::Compose { ty, components: leaves.clone() })))
+                Ok(Some(self.add(Expression::Compose {
+                    ty,
+                    components: leaves.clone(),
+                })))
             }
             _ => fault(at, "nullptr is not returned; return an index"),
         }
-    }
-
-    /// Notes the memory that a pointer variable points into.
-    fn note_pointer(&mut self, key: super::facts::VarKey, root: Root, unit: u32, at: u32) -> Outcome<()> {
-        match self.facts.pointers.get_mut(&key) {
-            None => {
-                self.facts.pointers.insert(key, PointerFacts { root, unit });
-                self.facts.changed = true;
-            }
-            Some(known) if known.root != root => {
-                return fault(at, "the pointer may point into one of two buffers; use one pointer for each, or an index");
-            }
-            Some(known) => {
-                let mut step = (known.unit, unit);
-                while step.1 != 0 {
-                    step = (step.1, step.0 % step.1);
-                }
-                if step.0 != known.unit {
-                    known.unit = step.0;
-                    self.facts.changed = true;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Assigns to a pointer variable.
-    pub(super) fn assign_pointer(&mut self, var: &Rc<Var>, value: Value, at: u32) -> Outcome<()> {
-        let VarKind::Pointer(local) = &var.kind else {
-            return fault(at, "this pointer is not assigned to; copy it to a variable");
-        };
-        let Data::Pointer(pointer) = &value.data else {
-            return fault(at, "a pointer variable is set to nullptr or a number; use a flag");
-        };
-        if matches!(pointer, Pointer::Local { .. }) {
-            return self.assign_local_pointer(var, *local, value, at);
-        }
-        let size = match &var.ty {
-            Ty::Pointer(element) => element.element().size(),
-            _ => 1,
-        };
-        let (root, index, unit) = self.rebased(pointer, size, at)?;
-        self.note_pointer(var.key, root, unit, at)?;
-        let wanted = self.facts.pointers.get(&var.key).map_or(unit, |facts| facts.unit);
-        let index = self.scaled(index, unit / wanted.max(1));
-        let n_guards = self.n_guards_of(var.key);
-        let level = value.level.join(self.f.control);
-        self.facts.raise_variable(var.key, level);
-        self.note_guarded(var.key, n_guards);
-        let local = *local;
-        self.guarded(n_guards, |this| {
-            this.store_pointer(local, index);
-            Ok(())
-        })
-    }
-
-    /// A pointer into a local array: its index is kept in the variable.
-    fn assign_local_pointer(&mut self, var: &Rc<Var>, local: H, value: Value, at: u32) -> Outcome<()> {
-        let Data::Pointer(Pointer::Local { root, leaf, index, component: None }) = &value.data else {
-            return fault(at, "a pointer to an element of a vector is not kept; use a float variable");
-        };
-        let known = self.f.local_pointers.get(&var.key).copied();
-        let target = (*root, *leaf, index.is_some());
-        if known.is_some_and(|known| known != target) {
-            return fault(at, "the pointer may point to one of two variables; use one pointer for each, or an index");
-        }
-        self.f.local_pointers.insert(var.key, target);
-        let n_guards = self.n_guards_of(var.key);
-        let level = value.level.join(self.f.control);
-        self.facts.raise_variable(var.key, level);
-        self.note_guarded(var.key, n_guards);
-        let index = *index;
-        self.guarded(n_guards, |this| {
-            if let Some(index) = index {
-                this.store_pointer(local, index);
-            }
-            Ok(())
-        })
-    }
-
-    pub(super) fn load_pointer_variable(&mut self, var: &Rc<Var>, at: u32) -> Outcome<Value> {
-        let VarKind::Pointer(local) = &var.kind else {
-            return fault(at, "this is not a pointer variable");
-        };
-        let level = self.facts.levels.get(&var.key).copied().unwrap_or(Level::UNIFORM);
-        if let Some((root, leaf, has_index)) = self.f.local_pointers.get(&var.key).copied() {
-            let index = has_index.then(|| self.load_pointer(*local));
-            let pointer = Pointer::Local { root, leaf, index, component: None };
-            return Ok(Value { ty: var.ty.clone(), data: Data::Pointer(pointer), level });
-        }
-        let Some(PointerFacts { root, unit }) = self.facts.pointers.get(&var.key).cloned() else {
-            return fault(at, "the pointer is read before it is assigned; initialise it");
-        };
-        let index = self.load_pointer(*local);
-        let pointer = Pointer::Memory { root, index, unit, offset: 0, component: None };
-        Ok(Value { ty: var.ty.clone(), data: Data::Pointer(pointer), level })
     }
 }
 
@@ -588,7 +454,9 @@ fn has_return(body: &crate::ast::Stmt) -> bool {
     match &body.kind {
         Kind::Return(_) => true,
         Kind::Block(body) => body.iter().any(has_return),
-        Kind::If(_, accept, reject) => has_return(accept) || reject.as_deref().is_some_and(has_return),
+        Kind::If(_, accept, reject) => {
+            has_return(accept) || reject.as_deref().is_some_and(has_return)
+        }
         Kind::For { body, .. } | Kind::While(_, body) | Kind::DoWhile(body, _) => has_return(body),
         Kind::Switch(_, cases) => cases.iter().any(|case| case.body.iter().any(has_return)),
         _ => false,

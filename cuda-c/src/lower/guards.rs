@@ -22,7 +22,12 @@ impl Lowering<'_> {
             None => self.bool(true),
         };
         self.store_pointer(flag, init);
-        self.f.guards.push(Guard { flag, negated: false, is_open: false, level });
+        self.f.guards.push(Guard {
+            flag,
+            negated: false,
+            is_open: false,
+            level,
+        });
         self.f.guards.len() - 1
     }
 
@@ -40,12 +45,22 @@ impl Lowering<'_> {
 
     /// True within a loop or switch that threads leave by its own break.
     fn in_plain_target(&self) -> bool {
-        self.f.targets.last().is_some_and(|target| !target.is_collective)
+        self.f
+            .targets
+            .last()
+            .is_some_and(|target| !target.is_collective)
     }
 
     /// Returns the condition that all open guards from `first` on hold.
     pub(super) fn guards_hold(&mut self, first: usize) -> Option<(H, Level)> {
-        let open: Vec<Guard> = self.f.guards.iter().skip(first).filter(|guard| guard.is_open).copied().collect();
+        let open: Vec<Guard> = self
+            .f
+            .guards
+            .iter()
+            .skip(first)
+            .filter(|guard| guard.is_open)
+            .copied()
+            .collect();
         let mut all: Option<(H, Level)> = None;
         for guard in open {
             let mut flag = self.load_pointer(guard.flag);
@@ -54,7 +69,10 @@ impl Lowering<'_> {
             }
             all = Some(match all {
                 None => (flag, guard.level),
-                Some((others, level)) => (self.binary(BinaryOperator::LogicalAnd, others, flag), level.join(guard.level)),
+                Some((others, level)) => (
+                    self.binary(BinaryOperator::LogicalAnd, others, flag),
+                    level.join(guard.level),
+                ),
             });
         }
         all
@@ -72,7 +90,11 @@ impl Lowering<'_> {
     }
 
     /// Runs `inside` under the guards from `first` on, where stores are guarded one by one.
-    pub(super) fn guarded(&mut self, first: usize, inside: impl FnOnce(&mut Self) -> Outcome<()>) -> Outcome<()> {
+    pub(super) fn guarded(
+        &mut self,
+        first: usize,
+        inside: impl FnOnce(&mut Self) -> Outcome<()>,
+    ) -> Outcome<()> {
         if !self.f.guards_stores {
             return inside(self);
         }
@@ -90,7 +112,13 @@ impl Lowering<'_> {
     pub(super) fn note_guarded(&mut self, key: VarKey, n_guards: usize) {
         self.f.assigned.push((key, n_guards));
         if self.f.guards_stores {
-            let level = self.f.guards.iter().skip(n_guards).filter(|guard| guard.is_open).fold(Level::UNIFORM, |level, guard| level.join(guard.level));
+            let level = self
+                .f
+                .guards
+                .iter()
+                .skip(n_guards)
+                .filter(|guard| guard.is_open)
+                .fold(Level::UNIFORM, |level, guard| level.join(guard.level));
             if level.kind != Kind::Uniform {
                 self.facts.raise_variable(key, level);
             }
@@ -99,7 +127,7 @@ impl Lowering<'_> {
 
     /// Lowers a statement so that only threads run it for which all guards hold.
     pub(super) fn guarded_stmt(&mut self, stmt: &Stmt) -> Outcome<()> {
-        if self.f.is_wrapped && !self.has_open_guards() || !self.has_open_guards() || self.in_plain_target() {
+        if !self.has_open_guards() || self.in_plain_target() {
             return self.stmt(stmt);
         }
         if self.stmt_is_collective(stmt) {
@@ -112,9 +140,18 @@ impl Lowering<'_> {
     }
 
     /// Lowers a statement without barriers under all guards, or without if that makes no difference.
-    fn wrapped(&mut self, never: bool, inside: impl FnOnce(&mut Self) -> Outcome<()>) -> Outcome<()> {
+    fn wrapped(
+        &mut self,
+        never: bool,
+        inside: impl FnOnce(&mut Self) -> Outcome<()>,
+    ) -> Outcome<()> {
         let open: Vec<bool> = self.f.guards.iter().map(|guard| guard.is_open).collect();
-        let level = self.f.guards.iter().filter(|guard| guard.is_open).fold(Level::UNIFORM, |level, guard| level.join(guard.level));
+        let level = self
+            .f
+            .guards
+            .iter()
+            .filter(|guard| guard.is_open)
+            .fold(Level::UNIFORM, |level, guard| level.join(guard.level));
         for guard in &mut self.f.guards {
             guard.is_open = false;
         }
@@ -132,7 +169,8 @@ impl Lowering<'_> {
             guard.is_open |= *was_open;
         }
         let (block, ()) = lowered?;
-        let outlives = |(_, n_guards): &(VarKey, usize)| open.iter().skip(*n_guards).any(|open| *open);
+        let outlives =
+            |(_, n_guards): &(VarKey, usize)| open.iter().skip(*n_guards).any(|open| *open);
         let needed = !never && (has_effect || opened || inner.iter().any(outlives));
         self.f.has_effect |= has_effect;
         if !needed {
@@ -155,7 +193,12 @@ impl Lowering<'_> {
         if !self.in_plain_target() {
             return;
         }
-        let Some(guard) = self.f.return_guard.and_then(|index| self.f.guards.get(index)).copied() else {
+        let Some(guard) = self
+            .f
+            .return_guard
+            .and_then(|index| self.f.guards.get(index))
+            .copied()
+        else {
             return;
         };
         if !guard.is_open {

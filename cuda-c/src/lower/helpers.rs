@@ -1,6 +1,9 @@
 //! Mathematical functions that WGSL lacks, as functions of their own in the module.
 
-use naga::{BinaryOperator as Op, Block, Expression, FunctionArgument, FunctionResult, MathFunction as Math, Span, Statement};
+use naga::{
+    BinaryOperator as Op, Block, Expression, FunctionArgument, FunctionResult,
+    MathFunction as Math, Span, Statement,
+};
 
 use super::Lowering;
 use super::state::H;
@@ -20,7 +23,11 @@ impl Lowering<'_> {
             }
         };
         let result = self.add(Expression::CallResult(function));
-        self.push(Statement::Call { function, arguments: arguments.to_vec(), result: Some(result) });
+        self.push(Statement::Call {
+            function,
+            arguments: arguments.to_vec(),
+            result: Some(result),
+        });
         Ok(result)
     }
 
@@ -34,12 +41,19 @@ impl Lowering<'_> {
         let outer = std::mem::take(&mut self.f);
         let float = self.scalar_ty(Prim::Float);
         self.f.function.name = Some(format!("cuda_{name}"));
-        self.f.function.result = Some(FunctionResult { ty: float, binding: None });
+        self.f.function.result = Some(FunctionResult {
+            ty: float,
+            binding: None,
+        });
         self.f.blocks.push(Block::new());
         self.f.ended.push(false);
         let mut arguments = Vec::new();
         for index in 0..n_arguments {
-            let argument = FunctionArgument { name: Some(["x", "y", "z"][index.min(2)].to_owned()), ty: float, binding: None };
+            let argument = FunctionArgument {
+                name: Some(["x", "y", "z"][index.min(2)].to_owned()),
+                ty: float,
+                binding: None,
+            };
             self.f.function.arguments.push(argument);
             arguments.push(self.add(Expression::FunctionArgument(index as u32)));
         }
@@ -142,7 +156,11 @@ impl Lowering<'_> {
             this.store_pointer(rest, left);
             Ok(())
         })?;
-        self.push(Statement::Loop { body, continuing: Block::new(), break_if: None });
+        self.push(Statement::Loop {
+            body,
+            continuing: Block::new(),
+            break_if: None,
+        });
         let left = self.load_pointer(rest);
         let signed = self.copy_sign(left, x);
         let nan = self.f32(f32::NAN);

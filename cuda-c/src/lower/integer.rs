@@ -12,7 +12,13 @@ use crate::types::{FLOAT, INT, Prim, Ty, UINT};
 
 impl Lowering<'_> {
     /// Evaluates arguments as scalars of types.
-    pub(super) fn scalars(&mut self, name: &str, arguments: &[Expr], prims: &[Prim], at: u32) -> Outcome<(Vec<H>, Level)> {
+    pub(super) fn scalars(
+        &mut self,
+        name: &str,
+        arguments: &[Expr],
+        prims: &[Prim],
+        at: u32,
+    ) -> Outcome<(Vec<H>, Level)> {
         self.expect_arguments(name, arguments, prims.len()..=prims.len(), at)?;
         let mut leaves = Vec::new();
         let mut level = Level::UNIFORM;
@@ -27,7 +33,12 @@ impl Lowering<'_> {
         Ok((leaves, level))
     }
 
-    pub(super) fn integer_call(&mut self, name: &str, arguments: &[Expr], at: u32) -> Outcome<Option<Value>> {
+    pub(super) fn integer_call(
+        &mut self,
+        name: &str,
+        arguments: &[Expr],
+        at: u32,
+    ) -> Outcome<Option<Value>> {
         use Prim::{Float, Int, UInt};
         let prims: &[Prim] = match name {
             "__popc" | "__clz" | "__ffs" | "__brev" => &[UInt],
@@ -39,7 +50,9 @@ impl Lowering<'_> {
             "__float_as_int" | "__float_as_uint" => &[Float],
             "__int_as_float" => &[Int],
             "__uint_as_float" => &[UInt],
-            "__ldg" | "__ldcg" | "__ldca" | "__ldcs" | "__ldlu" | "__ldcv" => return self.load_hint(name, arguments, at).map(Some),
+            "__ldg" | "__ldcg" | "__ldca" | "__ldcs" | "__ldlu" | "__ldcv" => {
+                return self.load_hint(name, arguments, at).map(Some);
+            }
             _ => return self.rounding_call(name, arguments, at),
         };
         let (leaves, level) = self.scalars(name, arguments, prims, at)?;
@@ -56,16 +69,26 @@ impl Lowering<'_> {
             "__brev" => (UINT, self.math(Math::ReverseBits, &[a])),
             "__umulhi" => (UINT, self.high_product(a, leaves[1])),
             "__mulhi" => (INT, self.signed_high_product(a, leaves[1])),
-            "__umul24" | "__mul24" => (Ty::Prim(prims[0]), self.product_24(a, leaves[1], prims[0])),
-            "__uhadd" | "__urhadd" | "__hadd" => (Ty::Prim(prims[0]), self.average(a, leaves[1], name == "__urhadd")),
+            "__umul24" | "__mul24" => (Ty::Prim(prims[0]), self.product_24(a, leaves[1])),
+            "__uhadd" | "__urhadd" | "__hadd" => (
+                Ty::Prim(prims[0]),
+                self.average(a, leaves[1], name == "__urhadd"),
+            ),
             "__byte_perm" => (UINT, self.byte_perm(a, leaves[1], leaves[2])),
-            "__funnelshift_l" | "__funnelshift_r" => (UINT, self.funnel(name.ends_with('l'), a, leaves[1], leaves[2])),
+            "__funnelshift_l" | "__funnelshift_r" => (
+                UINT,
+                self.funnel(name.ends_with('l'), a, leaves[1], leaves[2]),
+            ),
             "__usad" | "__sad" => {
                 let above = self.binary(Op::Greater, a, leaves[1]);
                 let down = self.binary(Op::Subtract, a, leaves[1]);
                 let up = self.binary(Op::Subtract, leaves[1], a);
                 let difference = self.select(above, down, up);
-                let difference = if prims[0] == Int { self.bitcast(difference, UInt) } else { difference };
+                let difference = if prims[0] == Int {
+                    self.bitcast(difference, UInt)
+                } else {
+                    difference
+                };
                 (UINT, self.plus(difference, leaves[2]))
             }
             "__dp4a" => (INT, self.dot_4(&leaves)),
@@ -80,7 +103,10 @@ impl Lowering<'_> {
         self.expect_arguments(name, arguments, 1..=1, at)?;
         let deref = Expr {
             at,
-            kind: crate::ast::ExprKind::Unary(crate::ast::UnOp::Deref, Box::new(arguments[0].clone())),
+            kind: crate::ast::ExprKind::Unary(
+                crate::ast::UnOp::Deref,
+                Box::new(arguments[0].clone()),
+            ),
         };
         self.expr(&deref)
     }
@@ -93,8 +119,14 @@ impl Lowering<'_> {
     /// The upper 32 bits of a product, from products of halves.
     fn high_product(&mut self, a: H, b: H) -> H {
         let (mask, sixteen) = (self.u32(0xffff), self.u32(16));
-        let (al, ah) = (self.binary(Op::And, a, mask), self.shift(Op::ShiftRight, a, sixteen));
-        let (bl, bh) = (self.binary(Op::And, b, mask), self.shift(Op::ShiftRight, b, sixteen));
+        let (al, ah) = (
+            self.binary(Op::And, a, mask),
+            self.shift(Op::ShiftRight, a, sixteen),
+        );
+        let (bl, bh) = (
+            self.binary(Op::And, b, mask),
+            self.shift(Op::ShiftRight, b, sixteen),
+        );
         let low = self.binary(Op::Multiply, al, bl);
         let carry = self.shift(Op::ShiftRight, low, sixteen);
         let cross = self.binary(Op::Multiply, ah, bl);
@@ -122,11 +154,10 @@ impl Lowering<'_> {
         self.bitcast(high, Prim::Int)
     }
 
-    fn product_24(&mut self, a: H, b: H, prim: Prim) -> H {
+    fn product_24(&mut self, a: H, b: H) -> H {
         let (zero, bits) = (self.u32(0), self.u32(24));
         let a = self.math(Math::ExtractBits, &[a, zero, bits]);
         let b = self.math(Math::ExtractBits, &[b, zero, bits]);
-        let _ = prim;
         self.binary(Op::Multiply, a, b)
     }
 
@@ -142,7 +173,8 @@ impl Lowering<'_> {
     fn byte_perm(&mut self, a: H, b: H, selector: H) -> H {
         let mut result = self.u32(0);
         for byte in 0..4 {
-            let (by, seven, three, four) = (self.u32(4 * byte), self.u32(7), self.u32(3), self.u32(4));
+            let (by, seven, three, four) =
+                (self.u32(4 * byte), self.u32(7), self.u32(3), self.u32(4));
             let shifted = self.shift(Op::ShiftRight, selector, by);
             let chosen = self.binary(Op::And, shifted, seven);
             let is_b = self.binary(Op::GreaterEqual, chosen, four);
@@ -219,7 +251,14 @@ impl Lowering<'_> {
             ("rd", Prim::Float) => self.math(Math::Floor, &leaves),
             ("ru", Prim::Float) => self.math(Math::Ceil, &leaves),
             ("rz", Prim::Float) | ("rn", _) => leaves[0],
-            _ => return fault(at, format!("{name} is not supported; conversions to float round to nearest: use {base}_rn")),
+            _ => {
+                return fault(
+                    at,
+                    format!(
+                        "{name} is not supported; conversions to float round to nearest: use {base}_rn"
+                    ),
+                );
+            }
         };
         let leaf = self.convert_prim(leaf, from, to);
         Ok(Some(Value::leaf(Ty::Prim(to), leaf, level)))

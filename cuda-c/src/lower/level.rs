@@ -25,14 +25,23 @@ impl Default for Level {
 }
 
 impl Level {
-    pub(super) const UNIFORM: Self = Self { kind: Kind::Uniform, why: 0 };
+    pub(super) const UNIFORM: Self = Self {
+        kind: Kind::Uniform,
+        why: 0,
+    };
 
     pub(super) const fn memory(why: u32) -> Self {
-        Self { kind: Kind::Memory, why }
+        Self {
+            kind: Kind::Memory,
+            why,
+        }
     }
 
     pub(super) const fn divergent(why: u32) -> Self {
-        Self { kind: Kind::Divergent, why }
+        Self {
+            kind: Kind::Divergent,
+            why,
+        }
     }
 
     pub(super) fn join(self, other: Self) -> Self {

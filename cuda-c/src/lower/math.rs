@@ -44,19 +44,35 @@ fn direct(name: &str) -> Option<Math> {
 fn stem(name: &str) -> &str {
     let inner = name.strip_prefix("__").unwrap_or(name);
     for rounding in ["_rn", "_rz", "_ru", "_rd"] {
-        if let Some(stem) = inner.strip_suffix(rounding).filter(|_| name.starts_with("__")) {
+        if let Some(stem) = inner
+            .strip_suffix(rounding)
+            .filter(|_| name.starts_with("__"))
+        {
             return stem;
         }
     }
     match inner {
-        "erf" | "isinf" | "modf" | "signbitf" => inner.strip_suffix("signbitf").map_or(inner, |_| "signbit"),
-        _ => inner.strip_suffix('f').filter(|stem| !stem.is_empty()).unwrap_or(inner),
+        "erf" | "isinf" | "modf" | "signbitf" => {
+            inner.strip_suffix("signbitf").map_or(inner, |_| "signbit")
+        }
+        _ => inner
+            .strip_suffix('f')
+            .filter(|stem| !stem.is_empty())
+            .unwrap_or(inner),
     }
 }
 
 impl Lowering<'_> {
-    pub(super) fn math_call(&mut self, name: &str, arguments: &[Expr], at: u32) -> Outcome<Option<Value>> {
-        if matches!(name, "min" | "max" | "abs" | "fmin" | "fmax" | "fminf" | "fmaxf" | "umin" | "umax" | "labs") {
+    pub(super) fn math_call(
+        &mut self,
+        name: &str,
+        arguments: &[Expr],
+        at: u32,
+    ) -> Outcome<Option<Value>> {
+        if matches!(
+            name,
+            "min" | "max" | "abs" | "fmin" | "fmax" | "fminf" | "fmaxf" | "umin" | "umax" | "labs"
+        ) {
             return self.extreme(name, arguments, at).map(Some);
         }
         let stem = stem(name);
@@ -73,9 +89,10 @@ impl Lowering<'_> {
         }
         let n_arguments = match stem {
             "fma" | "fmaf" => 3,
-            "pow" | "pow_" | "atan2" | "fmod" | "hypot" | "copysign" | "fdim" | "fdivide" | "fdiv" | "fadd" | "fsub" | "fmul" => 2,
-            "log10" | "log1p" | "expm1" | "exp10" | "round" | "lround" | "cbrt" | "rcbrt" | "erf" | "erfc" | "normcdf" | "tanh" | "sinpi"
-            | "cospi" | "frcp" | "logb" => 1,
+            "pow" | "pow_" | "atan2" | "fmod" | "hypot" | "copysign" | "fdim" | "fdivide"
+            | "fdiv" | "fadd" | "fsub" | "fmul" => 2,
+            "log10" | "log1p" | "expm1" | "exp10" | "round" | "lround" | "cbrt" | "rcbrt"
+            | "erf" | "erfc" | "normcdf" | "tanh" | "sinpi" | "cospi" | "frcp" | "logb" => 1,
             "ldexp" | "scalbn" => return self.scale(name, arguments, at).map(Some),
             _ => return Ok(None),
         };
@@ -102,7 +119,9 @@ impl Lowering<'_> {
                 self.binary(Op::Divide, one, x)
             }
             "atan2" => self.math(Math::Atan2, &[x, y]),
-            "pow" if matches!(self.literal_of(y), Some(naga::Literal::F32(2.0))) => self.binary(Op::Multiply, x, x),
+            "pow" if matches!(self.literal_of(y), Some(naga::Literal::F32(2.0))) => {
+                self.binary(Op::Multiply, x, x)
+            }
             "log10" => {
                 let log = self.math(Math::Log2, &[x]);
                 let scale = self.f32(std::f32::consts::LOG10_2);
@@ -134,7 +153,14 @@ impl Lowering<'_> {
                 let rest = self.binary(Op::Subtract, x, periods);
                 let pi = self.f32(std::f32::consts::PI);
                 let angle = self.binary(Op::Multiply, rest, pi);
-                self.math(if name == "sinpi" { Math::Sin } else { Math::Cos }, &[angle])
+                self.math(
+                    if name == "sinpi" {
+                        Math::Sin
+                    } else {
+                        Math::Cos
+                    },
+                    &[angle],
+                )
             }
             "normcdf" => {
                 let scale = self.f32(-std::f32::consts::FRAC_1_SQRT_2);
@@ -180,7 +206,9 @@ impl Lowering<'_> {
         let wanted = if is_abs { 1 } else { 2 };
         self.expect_arguments(name, arguments, wanted..=wanted, at)?;
         let values = self.values(arguments)?;
-        let level = values.iter().fold(Level::UNIFORM, |level, value| level.join(value.level));
+        let level = values
+            .iter()
+            .fold(Level::UNIFORM, |level, value| level.join(value.level));
         let fun = match name {
             _ if is_abs => Math::Abs,
             _ if name.contains("min") => Math::Min,
@@ -207,7 +235,10 @@ impl Lowering<'_> {
             prim = Prim::Float;
         }
         if is_abs && prim == Prim::UInt {
-            return Ok(values.into_iter().next().unwrap_or_else(super::sync::nothing));
+            return Ok(values
+                .into_iter()
+                .next()
+                .unwrap_or_else(super::sync::nothing));
         }
         let ty = Ty::Prim(prim);
         let mut leaves = Vec::new();
@@ -219,7 +250,13 @@ impl Lowering<'_> {
     }
 
     /// Tests of the bits, which compilers do not assume away.
-    fn classify(&mut self, stem: &str, name: &str, arguments: &[Expr], at: u32) -> Outcome<Option<Value>> {
+    fn classify(
+        &mut self,
+        stem: &str,
+        name: &str,
+        arguments: &[Expr],
+        at: u32,
+    ) -> Outcome<Option<Value>> {
         let base = match name {
             "isinf" | "__isinff" | "__isinf" => "isinf",
             _ => stem,
@@ -266,14 +303,24 @@ impl Lowering<'_> {
     }
 
     /// Functions with results through pointers: `sincosf`, `modff`, `frexpf`.
-    fn split_call(&mut self, stem: &str, name: &str, arguments: &[Expr], at: u32) -> Outcome<Option<Value>> {
+    fn split_call(
+        &mut self,
+        stem: &str,
+        name: &str,
+        arguments: &[Expr],
+        at: u32,
+    ) -> Outcome<Option<Value>> {
         match (stem, arguments) {
             ("sincos" | "sincospi", [x, sine, cosine]) => {
                 let x = self.scalar_argument(x, Prim::Float)?;
                 let Some(leaf) = x.first() else {
                     return fault(at, format!("{name} takes a number"));
                 };
-                let functions = if stem == "sincos" { None } else { Some(["sinpi", "cospi"]) };
+                let functions = if stem == "sincos" {
+                    None
+                } else {
+                    Some(["sinpi", "cospi"])
+                };
                 for (index, target) in [sine, cosine].into_iter().enumerate() {
                     let result = match functions {
                         Some(names) => self.float_function(names[index], &[leaf])?,
@@ -323,7 +370,11 @@ impl Lowering<'_> {
         let pointer = self.expr(target)?;
         match (&pointer.ty, &pointer.data) {
             (Ty::Pointer(element), Data::Pointer(to)) => {
-                let place = Place::At { pointer: to.clone(), ty: (**element).clone(), level: pointer.level };
+                let place = Place::At {
+                    pointer: to.clone(),
+                    ty: (**element).clone(),
+                    level: pointer.level,
+                };
                 self.store(&place, value, target.at)
             }
             _ => fault(target.at, "the result goes through a pointer; add &"),

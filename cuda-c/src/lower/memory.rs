@@ -1,24 +1,14 @@
 //! Loads and stores.
 
-use naga::{BinaryOperator, Expression, MathFunction, Statement};
+use naga::Expression;
 
 use super::Lowering;
-use super::facts::{Element, Root};
+use super::facts::Root;
 use super::level::{Kind, Level};
 use super::state::H;
 use super::value::{Data, Place, Pointer, Value};
 use crate::error::{Outcome, fault};
 use crate::types::{Leaf, Prim, Ty};
-
-/// An address in words.
-#[derive(Clone, Copy)]
-struct Words {
-    root: Root,
-    /// Index of the word.
-    word: H,
-    /// Bits to shift by, of parts of words.
-    shift: Option<H>,
-}
 
 impl Lowering<'_> {
     /// Loads a place.
@@ -29,18 +19,31 @@ impl Lowering<'_> {
             Place::Variable(var) => self.load_pointer_variable(var, at),
             Place::At { pointer, ty, level } => {
                 if let Ty::Array(element, _) = ty {
-                    let pointer = self.decayed(pointer.clone(), element);
+                    let pointer = self.decayed(pointer.clone());
                     let ty = Ty::Pointer(element.clone());
-                    return Ok(Value { ty, data: Data::Pointer(pointer), level: *level });
+                    return Ok(Value {
+                        ty,
+                        data: Data::Pointer(pointer),
+                        level: *level,
+                    });
                 }
                 if matches!(ty, Ty::Pointer(_) | Ty::Void) {
-                    return fault(at, format!("{} is not read from memory; keep pointers in variables of their own", ty.name()));
+                    return fault(
+                        at,
+                        format!(
+                            "{} is not read from memory; keep pointers in variables of their own",
+                            ty.name()
+                        ),
+                    );
                 }
                 let level = level.join(self.level_of(pointer, at));
                 let leaves = match pointer {
-                    Pointer::Local { root, leaf, index, component } => {
-                        self.load_local(*root, *leaf, *index, *component, ty, at)?
-                    }
+                    Pointer::Local {
+                        root,
+                        leaf,
+                        index,
+                        component,
+                    } => self.load_local(*root, *leaf, *index, *component, ty, at)?,
                     Pointer::Memory { .. } => {
                         self.f.has_effect = true;
                         let mut leaves = Vec::new();
@@ -48,7 +51,11 @@ impl Lowering<'_> {
                         leaves
                     }
                 };
-                Ok(Value { ty: ty.clone(), data: Data::Leaves(leaves), level })
+                Ok(Value {
+                    ty: ty.clone(),
+                    data: Data::Leaves(leaves),
+                    level,
+                })
             }
         }
     }
@@ -57,9 +64,12 @@ impl Lowering<'_> {
     fn level_of(&self, pointer: &Pointer, at: u32) -> Level {
         match pointer {
             Pointer::Local { root, .. } => match &self.facts.roots[root.0].0 {
-                super::facts::RootKey::Local(spec, at, n) => {
-                    self.facts.levels.get(&(*spec, *at, *n)).copied().unwrap_or(Level::UNIFORM)
-                }
+                super::facts::RootKey::Local(spec, at, n) => self
+                    .facts
+                    .levels
+                    .get(&(*spec, *at, *n))
+                    .copied()
+                    .unwrap_or(Level::UNIFORM),
                 _ => Level::divergent(at),
             },
             Pointer::Memory { root, .. } => {
@@ -68,7 +78,11 @@ impl Lowering<'_> {
                     super::facts::RootKey::Parameter(_) | super::facts::RootKey::Global(_)
                 ) && !self.facts.of(*root).is_written
                     && !self.is_private(*root);
-                if is_read_only { Level::UNIFORM } else { Level::memory(at) }
+                if is_read_only {
+                    Level::UNIFORM
+                } else {
+                    Level::memory(at)
+                }
             }
         }
     }
@@ -76,7 +90,10 @@ impl Lowering<'_> {
     fn local_leaf(&mut self, root: Root, leaf: usize, at: u32) -> Outcome<(H, Leaf)> {
         match self.f.locals.get(&root).and_then(|leaves| leaves.get(leaf)) {
             Some(found) => Ok(*found),
-            None => fault(at, "the variable is not reachable from here; pass it as an argument"),
+            None => fault(
+                at,
+                "the variable is not reachable from here; pass it as an argument",
+            ),
         }
     }
 
@@ -107,7 +124,10 @@ impl Lowering<'_> {
     ) -> Outcome<Vec<H>> {
         if let Some(component) = component {
             let pointer = self.leaf_pointer(root, first, index, at)?;
-            let pointer = self.add(Expression::AccessIndex { base: pointer, index: component });
+            let pointer = self.add(Expression::AccessIndex {
+                base: pointer,
+                index: component,
+            });
             return Ok(vec![self.load_pointer(pointer)]);
         }
         let mut leaves = Vec::new();
@@ -122,7 +142,13 @@ impl Lowering<'_> {
                     if whole.count == Some(count) && index.is_none() {
                         self.load_pointer(pointer)
                     } else {
-                        return fault(at, format!("{} has an array and is itself in an array; copy its members one by one", ty.name()));
+                        return fault(
+                            at,
+                            format!(
+                                "{} has an array and is itself in an array; copy its members one by one",
+                                ty.name()
+                            ),
+                        );
                     }
                 }
             };
@@ -132,7 +158,13 @@ impl Lowering<'_> {
     }
 
     fn store_local(&mut self, pointer: &Pointer, value: &Value, at: u32) -> Outcome<()> {
-        let Pointer::Local { root, leaf, index, component } = pointer else {
+        let Pointer::Local {
+            root,
+            leaf,
+            index,
+            component,
+        } = pointer
+        else {
             return Ok(());
         };
         let Data::Leaves(leaves) = &value.data else {
@@ -142,7 +174,10 @@ impl Lowering<'_> {
         for (n, value) in leaves.clone().into_iter().enumerate() {
             let is_array = shapes.get(n).is_some_and(|shape| shape.count.is_some());
             if is_array && index.is_some() {
-                return fault(at, "a structure with an array is stored in an array; assign its members one by one");
+                return fault(
+                    at,
+                    "a structure with an array is stored in an array; assign its members one by one",
+                );
             }
             let mut target = if is_array {
                 self.local_leaf(*root, leaf + n, at)?.0
@@ -150,7 +185,10 @@ impl Lowering<'_> {
                 self.leaf_pointer(*root, leaf + n, *index, at)?
             };
             if let Some(component) = component {
-                target = self.add(Expression::AccessIndex { base: target, index: *component });
+                target = self.add(Expression::AccessIndex {
+                    base: target,
+                    index: *component,
+                });
             }
             self.store_pointer(target, value);
         }
@@ -168,7 +206,10 @@ impl Lowering<'_> {
             }
             Place::At { pointer, ty, level } => {
                 if matches!(ty, Ty::Array(..)) {
-                    return fault(at, "an array is not assigned as a whole; assign its elements");
+                    return fault(
+                        at,
+                        "an array is not assigned as a whole; assign its elements",
+                    );
                 }
                 let value = self.convert(value, ty, at)?;
                 match pointer {
@@ -181,13 +222,19 @@ impl Lowering<'_> {
                     Pointer::Memory { root, .. } => {
                         self.f.has_effect = true;
                         if self.is_constant(*root) {
-                            return fault(at, "__constant__ memory is not written by kernels; use a buffer");
+                            return fault(
+                                at,
+                                "__constant__ memory is not written by kernels; use a buffer",
+                            );
                         }
                         self.facts.note_written(*root);
                         let (pointer, ty) = (pointer.clone(), ty.clone());
                         self.guarded(0, |this| {
                             let Data::Leaves(leaves) = &value.data else {
-                                return fault(at, "a pointer is not stored in memory; store an index");
+                                return fault(
+                                    at,
+                                    "a pointer is not stored in memory; store an index",
+                                );
                             };
                             this.store_memory(&pointer, &ty, &mut leaves.iter().copied(), at)
                         })
@@ -198,7 +245,13 @@ impl Lowering<'_> {
     }
 
     /// Visits the scalars and vectors of a type in memory; arrays in structures are visited element by element.
-    fn load_memory(&mut self, pointer: &Pointer, ty: &Ty, at: u32, out: &mut Vec<H>) -> Outcome<()> {
+    fn load_memory(
+        &mut self,
+        pointer: &Pointer,
+        ty: &Ty,
+        at: u32,
+        out: &mut Vec<H>,
+    ) -> Outcome<()> {
         match ty {
             Ty::Struct(structure) => {
                 for field in &structure.fields {
@@ -210,7 +263,13 @@ impl Lowering<'_> {
             Ty::Array(..) => {
                 let element = ty.element();
                 if matches!(element, Ty::Struct(_)) || ty.n_elements() > 64 {
-                    return fault(at, format!("{} is too large to copy at once; copy its elements", ty.name()));
+                    return fault(
+                        at,
+                        format!(
+                            "{} is too large to copy at once; copy its elements",
+                            ty.name()
+                        ),
+                    );
                 }
                 let mut parts = Vec::new();
                 for i in 0..ty.n_elements() {
@@ -219,7 +278,10 @@ impl Lowering<'_> {
                 }
                 let leaf = ty.leaves()[0];
                 let array = self.leaf_ty(leaf);
-                out.push(self.add(Expression::Compose { ty: array, components: parts }));
+                out.push(self.add(Expression::Compose {
+                    ty: array,
+                    components: parts,
+                }));
                 Ok(())
             }
             Ty::Prim(prim) => {
@@ -230,7 +292,9 @@ impl Lowering<'_> {
                 out.push(self.load_element(pointer, *prim, *lanes, at)?);
                 Ok(())
             }
-            Ty::Void | Ty::Pointer(_) => fault(at, format!("{} is not read from memory", ty.name())),
+            Ty::Void | Ty::Pointer(_) => {
+                fault(at, format!("{} is not read from memory", ty.name()))
+            }
         }
     }
 
@@ -256,7 +320,10 @@ impl Lowering<'_> {
                 };
                 for i in 0..ty.n_elements() {
                     let part = self.field_at(pointer, i * element.size(), 0);
-                    let value = self.add(Expression::AccessIndex { base: array, index: i });
+                    let value = self.add(Expression::AccessIndex {
+                        base: array,
+                        index: i,
+                    });
                     self.store_memory(&part, element, &mut std::iter::once(value), at)?;
                 }
                 Ok(())
@@ -271,158 +338,10 @@ impl Lowering<'_> {
                     None => Ok(()),
                 }
             }
-            Ty::Void | Ty::Pointer(_) => fault(at, format!("{} is not stored in memory", ty.name())),
-        }
-    }
-
-    /// Notes an access, and returns a pointer to the element if the memory has that element type.
-    fn natural(&mut self, pointer: &Pointer, prim: Prim, lanes: u32) -> Option<H> {
-        let Pointer::Memory { root, index, unit, offset, component } = pointer else {
-            return None;
-        };
-        let (element, lane) = match component {
-            Some((lane, Ty::Vector(prim, lanes))) => (Element { prim: *prim, lanes: *lanes }, Some(*lane)),
-            _ => (Element { prim, lanes }, None),
-        };
-        let fits = prim.size() == 4 && element.lanes != 3 && *unit == 4 * element.lanes && *offset == 0;
-        self.facts.note_access(*root, fits.then_some(element));
-        if !fits || self.facts.of(*root).is_words || self.facts.of(*root).element != Some(element) {
-            return None;
-        }
-        let (base, count) = self.root_pointer(*root);
-        let index = count.map_or(*index, |count| self.within(*index, count));
-        // A runtime-sized array takes a constant index as any other.
-        let pointer = self.access(base, index);
-        Some(match lane {
-            Some(lane) => self.add(Expression::AccessIndex { base: pointer, index: lane }),
-            None => pointer,
-        })
-    }
-
-    /// Returns the address of a scalar in words.
-    fn words(&mut self, pointer: &Pointer, size: u32, at: u32) -> Outcome<Words> {
-        let Pointer::Memory { root, index, unit, offset, component } = pointer else {
-            return fault(at, "a local variable has no words");
-        };
-        let offset = offset + component.as_ref().map_or(0, |(lane, _)| 4 * lane);
-        if size == 4 && unit % 4 == 0 && offset % 4 == 0 {
-            let word = self.scaled(*index, unit / 4);
-            let extra = self.u32(offset / 4);
-            let word = self.plus(word, extra);
-            return Ok(Words { root: *root, word, shift: None });
-        }
-        let byte = self.scaled(*index, *unit);
-        let extra = self.u32(offset);
-        let byte = self.plus(byte, extra);
-        let two = self.u32(2);
-        let word = self.shift(BinaryOperator::ShiftRight, byte, two);
-        if size == 4 {
-            return Ok(Words { root: *root, word, shift: None });
-        }
-        let three = self.u32(3);
-        let within = self.binary(BinaryOperator::And, byte, three);
-        let shift = self.shift(BinaryOperator::ShiftLeft, within, three);
-        Ok(Words { root: *root, word, shift: Some(shift) })
-    }
-
-    /// Returns the pointer to a word, `ahead` words further.
-    fn word_pointer(&mut self, words: Words, ahead: u32) -> H {
-        let (base, count) = self.root_pointer(words.root);
-        let extra = self.u32(ahead);
-        let index = self.plus(words.word, extra);
-        let index = count.map_or(index, |count| self.within(index, count));
-        self.access(base, index)
-    }
-
-    /// Loads a word as `unsigned`.
-    fn load_word(&mut self, words: Words, ahead: u32) -> H {
-        let pointer = self.word_pointer(words, ahead);
-        let value = self.load_pointer(pointer);
-        let prim = self.word_prim(words.root);
-        if prim == Prim::UInt { value } else { self.bitcast(value, Prim::UInt) }
-    }
-
-    fn load_element(&mut self, pointer: &Pointer, prim: Prim, lanes: u32, at: u32) -> Outcome<H> {
-        if let Some(natural) = self.natural(pointer, prim, lanes) {
-            return Ok(self.load_pointer(natural));
-        }
-        let words = self.words(pointer, prim.size(), at)?;
-        if lanes > 1 {
-            let mut components = Vec::new();
-            for lane in 0..lanes {
-                let word = self.load_word(words, lane);
-                components.push(self.bitcast(word, prim));
-            }
-            return Ok(self.compose(prim, &components));
-        }
-        let word = self.load_word(words, 0);
-        let Some(shift) = words.shift else {
-            return Ok(if prim == Prim::UInt { word } else { self.bitcast(word, prim) });
-        };
-        let word = if prim.is_signed() { self.bitcast(word, Prim::Int) } else { word };
-        let count = self.u32(8 * prim.size());
-        let part = self.math(MathFunction::ExtractBits, &[word, shift, count]);
-        if prim == Prim::Bool {
-            return Ok(self.convert_prim(part, Prim::UInt, Prim::Bool));
-        }
-        Ok(part)
-    }
-
-    fn store_element(&mut self, pointer: &Pointer, prim: Prim, lanes: u32, value: H, at: u32) -> Outcome<()> {
-        if let Some(natural) = self.natural(pointer, prim, lanes) {
-            self.store_pointer(natural, value);
-            return Ok(());
-        }
-        let words = self.words(pointer, prim.size(), at)?;
-        for lane in 0..lanes {
-            let part = if lanes == 1 { value } else { self.add(Expression::AccessIndex { base: value, index: lane }) };
-            let part = match prim {
-                Prim::Bool => self.convert_prim(part, Prim::Bool, Prim::UInt),
-                Prim::UInt | Prim::UChar | Prim::UShort => part,
-                _ => self.bitcast(part, Prim::UInt),
-            };
-            match words.shift {
-                None => {
-                    let part = self.to_word(words.root, part);
-                    let pointer = self.word_pointer(words, lane);
-                    self.store_pointer(pointer, part);
-                }
-                Some(shift) => self.store_part(words, shift, prim.size(), part),
+            Ty::Void | Ty::Pointer(_) => {
+                fault(at, format!("{} is not stored in memory", ty.name()))
             }
         }
-        Ok(())
-    }
-
-    /// Converts an `unsigned` to the type of the words of memory.
-    pub(super) fn to_word(&mut self, root: Root, value: H) -> H {
-        match self.word_prim(root) {
-            Prim::UInt => value,
-            prim => self.bitcast(value, prim),
-        }
-    }
-
-    /// Stores 8 or 16 bits: other threads may store to the other bits of the word.
-    fn store_part(&mut self, words: Words, shift: H, size: u32, value: H) {
-        self.facts.note_atomic(words.root, false);
-        if !self.facts.of(words.root).is_atomic {
-            return;
-        }
-        let mask = self.u32((1 << (8 * size)) - 1);
-        let part = self.binary(BinaryOperator::And, value, mask);
-        let part = self.shift(BinaryOperator::ShiftLeft, part, shift);
-        let mask = self.shift(BinaryOperator::ShiftLeft, mask, shift);
-        let cleared = self.unary(naga::UnaryOperator::BitwiseNot, mask);
-        let pointer = self.word_pointer(words, 0);
-        for (fun, value) in [(naga::AtomicFunction::And, cleared), (naga::AtomicFunction::InclusiveOr, part)] {
-            let value = self.to_word(words.root, value);
-            self.push(Statement::Atomic { pointer, fun, value, result: None });
-        }
-    }
-
-    /// Returns the pointer to a 32-bit word, for atomic operations.
-    pub(super) fn atomic_word(&mut self, pointer: &Pointer, at: u32) -> Outcome<(H, Root)> {
-        let words = self.words(pointer, 4, at)?;
-        Ok((self.word_pointer(words, 0), words.root))
     }
 
     /// Raises the level of an assigned variable, and returns the number of guards that it needs none of.

@@ -3,7 +3,9 @@
 mod atomic;
 mod branch;
 mod call;
+mod construct;
 mod convert;
+mod declare;
 mod expr;
 mod facts;
 mod flow;
@@ -12,20 +14,29 @@ mod function;
 mod guards;
 mod helpers;
 mod integer;
+mod jumps;
 mod kernel;
 mod level;
 mod math;
 mod memory;
 mod names;
+mod overload;
+mod parameter;
+mod parameters;
+mod place;
 mod pointer;
+mod pointer_variable;
+mod resolve;
 mod roots;
 mod scan;
 mod state;
 mod stmt;
 mod sync;
+mod template;
 mod value;
 mod vector;
 mod warp;
+mod words;
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -72,6 +83,8 @@ struct Lowering<'a> {
     calls: Vec<usize>,
     notes: Vec<(u32, String)>,
     depth: u32,
+    /// Calls evaluated in place, whose number is limited.
+    n_folded: u32,
     n_expressions: u32,
 }
 

@@ -9,9 +9,9 @@ use super::facts::{BLOCK, GRID, LINEAR, RootKey, SUBGROUP, THREAD};
 use super::level::Level;
 use super::state::{H, Var, VarKind};
 use super::value::{Data, Place, Pointer, Value};
-use crate::ast::{Base, Expr, ExprKind, Space, TemplateArg, TypeName, Variable};
+use crate::ast::{Expr, ExprKind, Space, TemplateArg, Variable};
 use crate::error::{Outcome, fault};
-use crate::types::{self, FLOAT, INT, Prim, Ty};
+use crate::types::{FLOAT, INT, Prim, Ty};
 
 /// Maximum elements of a local array.
 const MAX_LOCAL_ELEMENTS: u32 = 1 << 14;
@@ -19,142 +19,31 @@ const MAX_LOCAL_ELEMENTS: u32 = 1 << 14;
 const MAX_CONSTANT_BYTES: u32 = 1 << 16;
 
 impl Lowering<'_> {
-    /// Resolves a type.
-    pub(super) fn resolve(&mut self, name: &TypeName) -> Outcome<Ty> {
-        self.enter(name.at)?;
-        let mut ty = match &name.base {
-            Base::Void => Ty::Void,
-            Base::Auto => return fault(name.at, "auto needs an initialiser; write the type"),
-            Base::Prim(prim) => self.primitive(*prim, name.at)?,
-            Base::Name(base, arguments) => self.named_type(base, arguments, name.at)?,
-        };
-        for _ in 0..name.pointers {
-            ty = Ty::Pointer(Rc::new(ty));
-        }
-        self.leave();
-        Ok(ty)
-    }
-
-    fn primitive(&self, prim: Prim, at: u32) -> Outcome<Ty> {
-        match prim {
-            Prim::Double if self.options.narrow_f64 => Ok(FLOAT),
-            Prim::Double => fault(
-                at,
-                "double is not supported by WGSL; use float, or narrow it with narrow_f64 (--narrow-f64)",
-            ),
-            Prim::Wide => fault(
-                at,
-                "long and other 64-bit integers are not supported by WGSL; use int, unsigned int or size_t (32 bits here)",
-            ),
-            Prim::Half => fault(at, "half is not supported; use float"),
-            prim => Ok(Ty::Prim(prim)),
-        }
-    }
-
-    fn named_type(&mut self, name: &Rc<str>, arguments: &[TemplateArg], at: u32) -> Outcome<Ty> {
-        if let Some(ty) = self.f.types.get(name) {
-            return Ok(ty.clone());
-        }
-        let program = self.program;
-        if let Some(structure) = program.structures.iter().find(|structure| structure.name == *name) {
-            return self.structure(structure, arguments, at);
-        }
-        if let Some((_, alias)) = program.aliases.iter().rev().find(|(other, _)| other == name) {
-            let ty = self.resolve(&alias.ty)?;
-            return self.array_of(ty, &alias.lengths, at);
-        }
-        if program.enumerations.contains(name) {
-            return Ok(INT);
-        }
-        match types::vector(name) {
-            Some(Ty::Vector(Prim::Double, lanes)) => {
-                self.primitive(Prim::Double, at)?;
-                Ok(Ty::Vector(Prim::Float, lanes))
-            }
-            Some(ty) => Ok(ty),
-            None => fault(at, format!("{name} is not a type that kernels may use; declare it in this source")),
-        }
-    }
-
-    fn structure(&mut self, structure: &crate::ast::Structure, arguments: &[TemplateArg], at: u32) -> Outcome<Ty> {
-        let fields = structure.fields.clone()?;
-        let bound = self.bind_template(&structure.template, arguments, at)?;
-        let key = (structure.name.clone(), bound.clone());
-        if let Some(known) = self.structures.get(&key) {
-            return Ok(Ty::Struct(known.clone()));
-        }
-        let saved = self.f.types.clone();
-        self.f.scopes.push(std::collections::HashMap::new());
-        self.define_template(&structure.template, &bound)?;
-        let mut laid = Vec::new();
-        let mut failed = None;
-        for field in &fields {
-            let ty = self.resolve(&field.ty).and_then(|ty| self.array_of(ty, &field.lengths, field.at));
-            match ty {
-                Ok(Ty::Pointer(_)) => {
-                    failed = Some(crate::error::Fault {
-                        at: field.at,
-                        message: "pointers in structures are not supported; pass them as parameters of the kernel".to_owned(),
-                    });
-                }
-                Ok(ty) => laid.push((field.name.clone(), ty)),
-                Err(fault) => failed = Some(fault),
-            }
-        }
-        self.f.scopes.pop();
-        self.f.types = saved;
-        if let Some(fault) = failed {
-            return Err(fault);
-        }
-        if structure.is_union && laid.len() > 1 {
-            return fault(at, "unions are not supported; use __float_as_int and its like, or a structure");
-        }
-        let align = structure.align.unwrap_or(1);
-        match types::structure(structure.name.clone(), laid, structure.is_union, align) {
-            Some(structure) => {
-                self.structures.insert(key, structure.clone());
-                Ok(Ty::Struct(structure))
-            }
-            None => fault(at, format!("{} is larger than structures may be; use arrays", structure.name)),
-        }
-    }
-
-    /// Returns the array type of a declarator; an absent length is 0.
-    pub(super) fn array_of(&mut self, ty: Ty, lengths: &[Option<Expr>], at: u32) -> Outcome<Ty> {
-        let mut ty = ty;
-        for length in lengths.iter().rev() {
-            let count = match length {
-                None => 0,
-                Some(length) => {
-                    let value = self.expr(length)?;
-                    match self.constant(&value) {
-                        Some(count) if (1..=1 << 24).contains(&count) => count as u32,
-                        Some(count) => return fault(length.at, format!("{count} is not an array length; use 1 to 16777216")),
-                        None => return fault(length.at, "the array length is not a constant; use constants, template parameters or blockDim"),
-                    }
-                }
-            };
-            ty = Ty::Array(Rc::new(ty), count);
-            if u64::from(ty.element().size()) * u64::from(ty.n_elements()) > types::MAX_BYTES {
-                return fault(at, "the array is larger than 64 MiB; use a buffer");
-            }
-        }
-        Ok(ty)
-    }
-
     /// Resolves a name to its place.
-    pub(super) fn name(&mut self, name: &Rc<str>, arguments: &[TemplateArg], at: u32) -> Outcome<Place> {
+    pub(super) fn name(
+        &mut self,
+        name: &Rc<str>,
+        arguments: &[TemplateArg],
+        at: u32,
+    ) -> Outcome<Place> {
         if let Some(var) = self.find(name) {
             return Ok(match &var.kind {
                 VarKind::Local(root) => Place::At {
-                    pointer: Pointer::Local { root: *root, leaf: 0, index: None, component: None },
+                    pointer: Pointer::Local {
+                        root: *root,
+                        leaf: 0,
+                        index: None,
+                        component: None,
+                    },
                     ty: var.ty.clone(),
                     level: Level::UNIFORM,
                 },
                 VarKind::Pointer(_) => Place::Variable(var.clone()),
-                VarKind::Place(pointer, level) => {
-                    Place::At { pointer: pointer.clone(), ty: var.ty.clone(), level: *level }
-                }
+                VarKind::Place(pointer, level) => Place::At {
+                    pointer: pointer.clone(),
+                    ty: var.ty.clone(),
+                    level: *level,
+                },
                 VarKind::Value(value) => Place::Value(value.clone()),
             });
         }
@@ -162,7 +51,11 @@ impl Lowering<'_> {
             return Ok(Place::Value(value));
         }
         let program = self.program;
-        if let Some(index) = program.constants.iter().position(|(other, ..)| other == name) {
+        if let Some(index) = program
+            .constants
+            .iter()
+            .position(|(other, ..)| other == name)
+        {
             return self.enumeration_constant(index, at).map(Place::Value);
         }
         if let Some(limit) = name.strip_prefix("numeric_limits::") {
@@ -171,8 +64,15 @@ impl Lowering<'_> {
         if let Some(global) = program.globals.iter().find(|global| global.name == *name) {
             return self.global(global, at);
         }
-        if program.functions.iter().any(|function| function.name == *name) {
-            return fault(at, format!("{name} is used as a value: function pointers are not supported; call it"));
+        if program
+            .functions
+            .iter()
+            .any(|function| function.name == *name)
+        {
+            return fault(
+                at,
+                format!("{name} is used as a value: function pointers are not supported; call it"),
+            );
         }
         fault(at, format!("{name} is not declared"))
     }
@@ -186,7 +86,12 @@ impl Lowering<'_> {
                     let value = self.expr(expr)?;
                     match self.constant(&value) {
                         Some(value) => break value as i32,
-                        None => return fault(at, "the enumeration constant is not an integer constant"),
+                        None => {
+                            return fault(
+                                at,
+                                "the enumeration constant is not an integer constant",
+                            );
+                        }
                     }
                 }
                 (_, None, Some(previous)) => {
@@ -216,21 +121,35 @@ impl Lowering<'_> {
                     "epsilon" => f32::EPSILON,
                     "infinity" => f32::INFINITY,
                     "quiet_NaN" => f32::NAN,
-                    _ => return fault(at, format!("numeric_limits::{limit} is not supported; write the number")),
+                    _ => {
+                        return fault(
+                            at,
+                            format!("numeric_limits::{limit} is not supported; write the number"),
+                        );
+                    }
                 };
                 let leaf = self.f32(value);
                 return Ok(Value::leaf(ty, leaf, Level::UNIFORM));
             }
             Some(prim) if prim.is_integer() => {
                 let bits = 8 * prim.size();
-                if prim.is_signed() { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1i64 << bits) - 1) }
+                if prim.is_signed() {
+                    (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+                } else {
+                    (0, (1i64 << bits) - 1)
+                }
             }
             _ => return fault(at, format!("{} has no numeric_limits", ty.name())),
         };
         let value = match limit {
             "max" => max,
             "lowest" | "min" => lowest,
-            _ => return fault(at, format!("numeric_limits::{limit} is not supported; write the number")),
+            _ => {
+                return fault(
+                    at,
+                    format!("numeric_limits::{limit} is not supported; write the number"),
+                );
+            }
         };
         let leaf = self.literal(value as i32, ty.prim().unwrap_or(Prim::Int));
         Ok(Value::leaf(ty, leaf, Level::UNIFORM))
@@ -253,7 +172,11 @@ impl Lowering<'_> {
                 Value::leaf(INT, leaf, Level::UNIFORM)
             }
             "__cuda_c_infinity" | "__cuda_c_nan" => {
-                let leaf = self.f32(if name == "__cuda_c_nan" { f32::NAN } else { f32::INFINITY });
+                let leaf = self.f32(if name == "__cuda_c_nan" {
+                    f32::NAN
+                } else {
+                    f32::INFINITY
+                });
                 Value::leaf(FLOAT, leaf, Level::UNIFORM)
             }
             _ => return Ok(None),
@@ -289,7 +212,10 @@ impl Lowering<'_> {
         handle
     }
 
-    pub(super) fn builtin_argument(&mut self, bit: u8) -> (naga::Handle<naga::Type>, BuiltIn, &'static str) {
+    pub(super) fn builtin_argument(
+        &mut self,
+        bit: u8,
+    ) -> (naga::Handle<naga::Type>, BuiltIn, &'static str) {
         let vector = self.element_ty(Prim::UInt, 3);
         let scalar = self.ty(TypeInner::Scalar(naga::Scalar::U32));
         match bit {
@@ -308,7 +234,9 @@ impl Lowering<'_> {
         let is_constant = global.space == Space::Constant || global.ty.is_const;
         match (global.space, &global.init) {
             (Space::Shared, _) => self.shared_place(global, ty),
-            (Space::Plain, Some(init)) if global.ty.is_const && !matches!(ty, Ty::Array(..) | Ty::Struct(_)) => {
+            (Space::Plain, Some(init))
+                if global.ty.is_const && !matches!(ty, Ty::Array(..) | Ty::Struct(_)) =>
+            {
                 let value = match &init.kind {
                     ExprKind::List(parts) => self.construct(&ty, parts, init.at)?,
                     _ => self.expr(init)?,
@@ -317,18 +245,28 @@ impl Lowering<'_> {
             }
             (Space::Plain, _) if !global.ty.is_const => fault(
                 at,
-                format!("{} is a variable of the host; make it __device__, const or a parameter", global.name),
+                format!(
+                    "{} is a variable of the host; make it __device__, const or a parameter",
+                    global.name
+                ),
             ),
             (_, Some(init)) if is_constant => self.initialised(global, ty, init, at),
             (_, Some(init)) if !is_zero(init) => fault(
                 global.at,
-                format!("{} is initialised and not const; initialise the buffer when it is bound", global.name),
+                format!(
+                    "{} is initialised and not const; initialise the buffer when it is bound",
+                    global.name
+                ),
             ),
             _ => {
                 let root = self.facts.root(RootKey::Global(global.name.clone()));
                 self.facts.note_extra(root, &global.name);
                 let pointer = self.memory_start(root, &ty);
-                Ok(Place::At { pointer, ty, level: Level::UNIFORM })
+                Ok(Place::At {
+                    pointer,
+                    ty,
+                    level: Level::UNIFORM,
+                })
             }
         }
     }
@@ -339,7 +277,13 @@ impl Lowering<'_> {
         if !self.memories.contains_key(&root) {
             let n_bytes = ty.size();
             if n_bytes > MAX_CONSTANT_BYTES {
-                return fault(at, format!("{} has {n_bytes} bytes; initialised constants have at most {MAX_CONSTANT_BYTES}; use a buffer", global.name));
+                return fault(
+                    at,
+                    format!(
+                        "{} has {n_bytes} bytes; initialised constants have at most {MAX_CONSTANT_BYTES}; use a buffer",
+                        global.name
+                    ),
+                );
             }
             let mut image = vec![0; n_bytes.next_multiple_of(16) as usize];
             self.image(&ty, init, &mut image, 0)?;
@@ -347,21 +291,35 @@ impl Lowering<'_> {
             self.declare_constants(root, &global.name, &image);
         }
         let pointer = self.memory_start(root, &ty);
-        Ok(Place::At { pointer, ty, level: Level::UNIFORM })
+        Ok(Place::At {
+            pointer,
+            ty,
+            level: Level::UNIFORM,
+        })
     }
 
     /// Gives an array without length that of its initialiser.
     pub(super) fn completed(&self, ty: Ty, init: &Expr) -> Ty {
         match (&ty, &init.kind) {
-            (Ty::Array(element, 0), ExprKind::Text(text)) => Ty::Array(element.clone(), text.len() as u32 + 1),
-            (Ty::Array(element, 0), ExprKind::List(parts)) => Ty::Array(element.clone(), parts.len().max(1) as u32),
+            (Ty::Array(element, 0), ExprKind::Text(text)) => {
+                Ty::Array(element.clone(), text.len() as u32 + 1)
+            }
+            (Ty::Array(element, 0), ExprKind::List(parts)) => {
+                Ty::Array(element.clone(), parts.len().max(1) as u32)
+            }
             _ => ty,
         }
     }
 
     pub(super) fn memory_start(&mut self, root: super::facts::Root, ty: &Ty) -> Pointer {
         let index = self.u32(0);
-        Pointer::Memory { root, index, unit: ty.element().size(), offset: 0, component: None }
+        Pointer::Memory {
+            root,
+            index,
+            unit: ty.element().size(),
+            offset: 0,
+            component: None,
+        }
     }
 
     /// Declares a local variable of a type without pointers.
@@ -369,7 +327,11 @@ impl Lowering<'_> {
         if ty.n_elements() == 0 || ty.n_elements() > MAX_LOCAL_ELEMENTS {
             return fault(
                 variable.at,
-                format!("{} has {} elements; local arrays have 1 to {MAX_LOCAL_ELEMENTS}", variable.name, ty.n_elements()),
+                format!(
+                    "{} has {} elements; local arrays have 1 to {MAX_LOCAL_ELEMENTS}",
+                    variable.name,
+                    ty.n_elements()
+                ),
             );
         }
         let key = self.next_key(variable.at, &variable.name);
@@ -382,9 +344,14 @@ impl Lowering<'_> {
         self.f.locals.insert(root, leaves);
         let n_guards = self.f.guards.len();
         self.f.guards_of.insert(key, n_guards);
-        let var = Var { ty, key, kind: VarKind::Local(root) };
+        let var = Var {
+            ty,
+            key,
+            kind: VarKind::Local(root),
+        };
         self.define(&variable.name, var);
-        self.find(&variable.name).map_or_else(|| fault(variable.at, "the variable has no scope"), Ok)
+        self.find(&variable.name)
+            .map_or_else(|| fault(variable.at, "the variable has no scope"), Ok)
     }
 
     pub(super) fn n_guards_of(&self, key: super::facts::VarKey) -> usize {
@@ -401,8 +368,18 @@ impl Lowering<'_> {
 
 /// Returns the list that a string initialises an array of characters with.
 pub(super) fn characters(text: &[u8], at: u32) -> Expr {
-    let parts = text.iter().chain(&[0]).map(|byte| Expr { at, kind: ExprKind::Char(i32::from(*byte as i8)) }).collect();
-    Expr { at, kind: ExprKind::List(parts) }
+    let parts = text
+        .iter()
+        .chain(&[0])
+        .map(|byte| Expr {
+            at,
+            kind: ExprKind::Char(i32::from(*byte as i8)),
+        })
+        .collect();
+    Expr {
+        at,
+        kind: ExprKind::List(parts),
+    }
 }
 
 fn is_zero(init: &Expr) -> bool {

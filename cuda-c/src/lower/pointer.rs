@@ -18,8 +18,13 @@ impl Lowering<'_> {
     /// Converts an index to `unsigned`.
     fn index_of(&mut self, index: &Value, at: u32) -> Outcome<H> {
         match (index.ty.prim(), index.first()) {
-            (Some(prim), Some(leaf)) if prim.is_integer() => Ok(self.convert_prim(leaf, prim, Prim::UInt)),
-            _ => fault(at, format!("{} is not an index; use an integer", index.ty.name())),
+            (Some(prim), Some(leaf)) if prim.is_integer() => {
+                Ok(self.convert_prim(leaf, prim, Prim::UInt))
+            }
+            _ => fault(
+                at,
+                format!("{} is not an index; use an integer", index.ty.name()),
+            ),
         }
     }
 
@@ -33,15 +38,30 @@ impl Lowering<'_> {
     }
 
     /// Adds `index` elements of type `element` to an address.
-    pub(super) fn advance(&mut self, pointer: &Pointer, index: H, element: &Ty, at: u32) -> Outcome<Pointer> {
+    pub(super) fn advance(
+        &mut self,
+        pointer: &Pointer,
+        index: H,
+        element: &Ty,
+        at: u32,
+    ) -> Outcome<Pointer> {
         match pointer {
-            Pointer::Memory { root, index: base, unit, offset, component } => {
+            Pointer::Memory {
+                root,
+                index: base,
+                unit,
+                offset,
+                component,
+            } => {
                 let (mut base, mut unit, mut offset) = (*base, *unit, *offset);
                 if component.is_some() {
-                    return fault(at, "a pointer to an element of a vector does not move; index the vector's buffer as scalars");
+                    return fault(
+                        at,
+                        "a pointer to an element of a vector does not move; index the vector's buffer as scalars",
+                    );
                 }
                 let size = element.size();
-                if unit == 0 || size % unit != 0 || offset % unit != 0 {
+                if unit == 0 || !size.is_multiple_of(unit) || !offset.is_multiple_of(unit) {
                     let step = gcd(gcd(size, unit), offset).max(1);
                     base = self.scaled(base, unit / step);
                     unit = step;
@@ -53,26 +73,63 @@ impl Lowering<'_> {
                 }
                 let steps = self.scaled(index, size / unit);
                 let index = self.plus(base, steps);
-                Ok(Pointer::Memory { root: *root, index, unit, offset, component: None })
+                Ok(Pointer::Memory {
+                    root: *root,
+                    index,
+                    unit,
+                    offset,
+                    component: None,
+                })
             }
-            Pointer::Local { root, leaf, index: base, component } => {
+            Pointer::Local {
+                root,
+                leaf,
+                index: base,
+                component,
+            } => {
                 let steps = self.scaled(index, element.n_elements());
                 let is_zero = matches!(self.literal_of(steps), Some(Literal::U32(0)));
                 let index = match base {
                     Some(base) => Some(self.plus(*base, steps)),
                     None if is_zero => None,
-                    None => return fault(at, "a pointer to a single local variable does not move; use an array"),
+                    None => {
+                        return fault(
+                            at,
+                            "a pointer to a single local variable does not move; use an array",
+                        );
+                    }
                 };
-                Ok(Pointer::Local { root: *root, leaf: *leaf, index, component: *component })
+                Ok(Pointer::Local {
+                    root: *root,
+                    leaf: *leaf,
+                    index,
+                    component: *component,
+                })
             }
         }
     }
 
     /// Returns the address of element `index` of an array at an address.
-    pub(super) fn element_at(&mut self, pointer: &Pointer, index: H, element: &Ty, at: u32) -> Outcome<Pointer> {
+    pub(super) fn element_at(
+        &mut self,
+        pointer: &Pointer,
+        index: H,
+        element: &Ty,
+        at: u32,
+    ) -> Outcome<Pointer> {
         match pointer {
-            Pointer::Local { root, leaf, index: None, component } => {
-                let first = Pointer::Local { root: *root, leaf: *leaf, index: Some(self.u32(0)), component: *component };
+            Pointer::Local {
+                root,
+                leaf,
+                index: None,
+                component,
+            } => {
+                let first = Pointer::Local {
+                    root: *root,
+                    leaf: *leaf,
+                    index: Some(self.u32(0)),
+                    component: *component,
+                };
                 self.advance(&first, index, element, at)
             }
             _ => self.advance(pointer, index, element, at),
@@ -82,14 +139,25 @@ impl Lowering<'_> {
     /// Returns the address of a field.
     pub(super) fn field_at(&mut self, pointer: &Pointer, offset: u32, first: usize) -> Pointer {
         match pointer {
-            Pointer::Memory { root, index, unit, offset: base, component } => Pointer::Memory {
+            Pointer::Memory {
+                root,
+                index,
+                unit,
+                offset: base,
+                component,
+            } => Pointer::Memory {
                 root: *root,
                 index: *index,
                 unit: *unit,
                 offset: base + offset,
                 component: component.clone(),
             },
-            Pointer::Local { root, leaf, index, component } => Pointer::Local {
+            Pointer::Local {
+                root,
+                leaf,
+                index,
+                component,
+            } => Pointer::Local {
                 root: *root,
                 leaf: leaf + first,
                 index: *index,
@@ -98,24 +166,43 @@ impl Lowering<'_> {
         }
     }
 
-    /// Converts an array's address to that of its first element, with the bytes that its index counts.
-    pub(super) fn decayed(&mut self, pointer: Pointer, element: &Ty) -> Pointer {
+    /// Converts an array's address to that of its first element.
+    pub(super) fn decayed(&mut self, pointer: Pointer) -> Pointer {
         match pointer {
-            Pointer::Local { root, leaf, index: None, component } => {
-                Pointer::Local { root, leaf, index: Some(self.u32(0)), component }
-            }
-            Pointer::Memory { root, index, unit, offset, component: None } if offset == 0 => {
-                let _ = element;
-                Pointer::Memory { root, index, unit, offset, component: None }
-            }
+            Pointer::Local {
+                root,
+                leaf,
+                index: None,
+                component,
+            } => Pointer::Local {
+                root,
+                leaf,
+                index: Some(self.u32(0)),
+                component,
+            },
             other => other,
         }
     }
 
     /// Rewrites an address so that its index counts `unit` bytes, or a divisor of it, and nothing is added.
-    pub(super) fn rebased(&mut self, pointer: &Pointer, wanted: u32, at: u32) -> Outcome<(Root, H, u32)> {
-        let Pointer::Memory { root, index, unit, offset, component } = pointer else {
-            return fault(at, "a pointer variable cannot point to a local variable and to memory; use two");
+    pub(super) fn rebased(
+        &mut self,
+        pointer: &Pointer,
+        wanted: u32,
+        at: u32,
+    ) -> Outcome<(Root, H, u32)> {
+        let Pointer::Memory {
+            root,
+            index,
+            unit,
+            offset,
+            component,
+        } = pointer
+        else {
+            return fault(
+                at,
+                "a pointer variable cannot point to a local variable and to memory; use two",
+            );
         };
         let (mut offset, mut wanted) = (*offset, wanted.max(1));
         if let Some((lane, _)) = component {
@@ -134,7 +221,13 @@ impl Lowering<'_> {
     }
 
     /// Adds, subtracts or compares pointers.
-    pub(super) fn operate_pointers(&mut self, op: BinOp, left: Value, right: Value, at: u32) -> Outcome<Value> {
+    pub(super) fn operate_pointers(
+        &mut self,
+        op: BinOp,
+        left: Value,
+        right: Value,
+        at: u32,
+    ) -> Outcome<Value> {
         let level = left.level.join(right.level);
         match (&left.ty, &right.ty, op) {
             (Ty::Pointer(element), Ty::Prim(_), BinOp::Add | BinOp::Sub) => {
@@ -147,10 +240,16 @@ impl Lowering<'_> {
                     return fault(at, "nullptr is not an address to compute with");
                 };
                 let pointer = self.advance(pointer, index, element, at)?;
-                Ok(Value { ty: left.ty.clone(), data: Data::Pointer(pointer), level })
+                Ok(Value {
+                    ty: left.ty.clone(),
+                    data: Data::Pointer(pointer),
+                    level,
+                })
             }
             (Ty::Prim(_), Ty::Pointer(_), BinOp::Add) => self.operate_pointers(op, right, left, at),
-            (Ty::Pointer(_), _, BinOp::Eq | BinOp::Ne) if matches!((&left.data, &right.data), (Data::Null, _) | (_, Data::Null)) => {
+            (Ty::Pointer(_), _, BinOp::Eq | BinOp::Ne)
+                if matches!((&left.data, &right.data), (Data::Null, _) | (_, Data::Null)) =>
+            {
                 let both = matches!((&left.data, &right.data), (Data::Null, Data::Null));
                 let leaf = self.bool(both == (op == BinOp::Eq));
                 Ok(Value::leaf(BOOL, leaf, level))
@@ -164,26 +263,52 @@ impl Lowering<'_> {
             }
             _ => fault(
                 at,
-                format!("{} {} {} is not defined for pointers", left.ty.name(), super::convert::sign(op), right.ty.name()),
+                format!(
+                    "{} {} {} is not defined for pointers",
+                    left.ty.name(),
+                    super::convert::sign(op),
+                    right.ty.name()
+                ),
             ),
         }
     }
 
-    fn pointer_difference(&mut self, op: BinOp, x: &Pointer, y: &Pointer, size: u32, at: u32) -> Outcome<Value> {
+    fn pointer_difference(
+        &mut self,
+        op: BinOp,
+        x: &Pointer,
+        y: &Pointer,
+        size: u32,
+        at: u32,
+    ) -> Outcome<Value> {
         let (a, b, unit) = match (x, y) {
-            (Pointer::Local { root, index: Some(i), .. }, Pointer::Local { root: other, index: Some(j), .. })
-                if root == other =>
-            {
-                (*i, *j, size)
-            }
+            (
+                Pointer::Local {
+                    root,
+                    index: Some(i),
+                    ..
+                },
+                Pointer::Local {
+                    root: other,
+                    index: Some(j),
+                    ..
+                },
+            ) if root == other => (*i, *j, size),
             _ => {
                 let (root, i, unit) = self.rebased(x, size, at)?;
                 let (other, j, other_unit) = self.rebased(y, size, at)?;
                 if root != other {
-                    return fault(at, "the pointers point into different buffers; compare pointers into one");
+                    return fault(
+                        at,
+                        "the pointers point into different buffers; compare pointers into one",
+                    );
                 }
                 let step = gcd(unit, other_unit).max(1);
-                (self.scaled(i, unit / step), self.scaled(j, other_unit / step), step)
+                (
+                    self.scaled(i, unit / step),
+                    self.scaled(j, other_unit / step),
+                    step,
+                )
             }
         };
         let difference = self.binary(BinaryOperator::Subtract, a, b);
@@ -198,7 +323,12 @@ impl Lowering<'_> {
                 BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge | BinOp::Eq | BinOp::Ne => {
                     self.binary(super::convert::ir_operator(op), difference, zero)
                 }
-                _ => return fault(at, format!("{} is not defined for pointers", super::convert::sign(op))),
+                _ => {
+                    return fault(
+                        at,
+                        format!("{} is not defined for pointers", super::convert::sign(op)),
+                    );
+                }
             }
         };
         Ok(Value::leaf(BOOL, leaf, super::level::Level::UNIFORM))

@@ -25,7 +25,14 @@ impl Lowering<'_> {
     /// Returns the element type that memory is declared with.
     pub(super) fn representation(&self, root: Root) -> Element {
         let facts = self.facts.of(root);
-        let words = Element { prim: if facts.is_signed { Prim::Int } else { Prim::UInt }, lanes: 1 };
+        let words = Element {
+            prim: if facts.is_signed {
+                Prim::Int
+            } else {
+                Prim::UInt
+            },
+            lanes: 1,
+        };
         match facts.element {
             Some(element) if !facts.is_words => element,
             _ => words,
@@ -49,7 +56,11 @@ impl Lowering<'_> {
     /// Declares a storage buffer.
     pub(super) fn declare_buffer(&mut self, root: Root, name: &str, binding: u32) {
         let (base, stride) = self.element_type(root);
-        let ty = self.ty(TypeInner::Array { base, size: ArraySize::Dynamic, stride });
+        let ty = self.ty(TypeInner::Array {
+            base,
+            size: ArraySize::Dynamic,
+            stride,
+        });
         let facts = self.facts.of(root);
         let mut access = StorageAccess::LOAD;
         if facts.is_written || facts.is_atomic {
@@ -66,7 +77,14 @@ impl Lowering<'_> {
             },
             Span::UNDEFINED,
         );
-        self.memories.insert(root, Memory { variable, count: None, is_private: false });
+        self.memories.insert(
+            root,
+            Memory {
+                variable,
+                count: None,
+                is_private: false,
+            },
+        );
     }
 
     /// Declares memory of the block, once.
@@ -78,10 +96,21 @@ impl Lowering<'_> {
         let count = n_bytes.div_ceil(stride).max(1);
         let ty = self.array_ty(base, stride, count);
         let variable = self.workgroup(name, ty);
-        self.memories.insert(root, Memory { variable, count: Some(count), is_private: false });
+        self.memories.insert(
+            root,
+            Memory {
+                variable,
+                count: Some(count),
+                is_private: false,
+            },
+        );
     }
 
-    pub(super) fn workgroup(&mut self, name: &str, ty: Handle<naga::Type>) -> Handle<GlobalVariable> {
+    pub(super) fn workgroup(
+        &mut self,
+        name: &str,
+        ty: Handle<naga::Type>,
+    ) -> Handle<GlobalVariable> {
         self.module.global_variables.append(
             GlobalVariable {
                 name: Some(name.to_owned()),
@@ -97,8 +126,17 @@ impl Lowering<'_> {
 
     /// Declares constant memory with its contents.
     pub(super) fn declare_constants(&mut self, root: Root, name: &str, image: &[u8]) {
-        let words: Vec<u32> = image.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
-        if words.iter().any(|word| !super::fold::is_spelled(f32::from_bits(*word))) && self.representation(root).prim == Prim::Float {
+        let words: Vec<u32> = image
+            .as_chunks::<4>()
+            .0
+            .iter()
+            .map(|word| u32::from_le_bytes(*word))
+            .collect();
+        if words
+            .iter()
+            .any(|word| !super::fold::is_spelled(f32::from_bits(*word)))
+            && self.representation(root).prim == Prim::Float
+        {
             self.facts.note_access(root, None);
         }
         let element = self.representation(root);
@@ -109,26 +147,39 @@ impl Lowering<'_> {
         for group in 0..count {
             let mut lanes = Vec::new();
             for lane in 0..element.lanes {
-                let word = words.get((group * element.lanes + lane) as usize).copied().unwrap_or(0);
+                let word = words
+                    .get((group * element.lanes + lane) as usize)
+                    .copied()
+                    .unwrap_or(0);
                 let literal = match element.prim {
                     Prim::Float => Literal::F32(f32::from_bits(word)),
                     Prim::Int => Literal::I32(word as i32),
                     _ => Literal::U32(word),
                 };
-                lanes.push(self.module.global_expressions.append(Expression::Literal(literal), Span::UNDEFINED));
+                lanes.push(
+                    self.module
+                        .global_expressions
+                        .append(Expression::Literal(literal), Span::UNDEFINED),
+                );
             }
             parts.push(match lanes[..] {
                 [only] => only,
-                _ => self
-                    .module
-                    .global_expressions
-                    .append(Expression::Compose { ty: base, components: lanes }, Span::UNDEFINED),
+                _ => self.module.global_expressions.append(
+                    Expression::Compose {
+                        ty: base,
+                        components: lanes,
+                    },
+                    Span::UNDEFINED,
+                ),
             });
         }
-        let init = self
-            .module
-            .global_expressions
-            .append(Expression::Compose { ty: array, components: parts }, Span::UNDEFINED);
+        let init = self.module.global_expressions.append(
+            Expression::Compose {
+                ty: array,
+                components: parts,
+            },
+            Span::UNDEFINED,
+        );
         let variable = self.module.global_variables.append(
             GlobalVariable {
                 name: Some(name.to_owned()),
@@ -140,7 +191,14 @@ impl Lowering<'_> {
             },
             Span::UNDEFINED,
         );
-        self.memories.insert(root, Memory { variable, count: Some(count), is_private: true });
+        self.memories.insert(
+            root,
+            Memory {
+                variable,
+                count: Some(count),
+                is_private: true,
+            },
+        );
     }
 
     /// Returns the pointer to the array of a root, and its length if that is fixed.
@@ -149,26 +207,35 @@ impl Lowering<'_> {
             // Only reached for roots that a fault has already refused.
             return (self.u32(0), None);
         };
-        (self.add(Expression::GlobalVariable(memory.variable)), memory.count)
+        (
+            self.add(Expression::GlobalVariable(memory.variable)),
+            memory.count,
+        )
     }
 
     pub(super) fn is_private(&self, root: Root) -> bool {
-        self.memories.get(&root).is_some_and(|memory| memory.is_private)
+        self.memories
+            .get(&root)
+            .is_some_and(|memory| memory.is_private)
     }
 
     pub(super) fn is_constant(&self, root: Root) -> bool {
         match &self.facts.roots[root.0].0 {
-            RootKey::Global(name) => self
-                .program
-                .globals
-                .iter()
-                .any(|global| global.name == *name && (global.space == Space::Constant || global.ty.is_const)),
+            RootKey::Global(name) => self.program.globals.iter().any(|global| {
+                global.name == *name && (global.space == Space::Constant || global.ty.is_const)
+            }),
             _ => false,
         }
     }
 
     /// Writes the bytes of an initialiser.
-    pub(super) fn image(&mut self, ty: &Ty, init: &crate::ast::Expr, image: &mut [u8], offset: u32) -> Outcome<()> {
+    pub(super) fn image(
+        &mut self,
+        ty: &Ty,
+        init: &crate::ast::Expr,
+        image: &mut [u8],
+        offset: u32,
+    ) -> Outcome<()> {
         use crate::ast::ExprKind;
         if let ExprKind::Text(text) = &init.kind {
             let parts = super::names::characters(text, init.at);
@@ -178,7 +245,14 @@ impl Lowering<'_> {
         match (ty, &init.kind) {
             (Ty::Array(element, count), ExprKind::List(parts)) => {
                 if parts.len() > *count as usize {
-                    return fault(init.at, format!("{} values initialise {}; remove some", parts.len(), ty.name()));
+                    return fault(
+                        init.at,
+                        format!(
+                            "{} values initialise {}; remove some",
+                            parts.len(),
+                            ty.name()
+                        ),
+                    );
                 }
                 for (i, part) in parts.iter().enumerate() {
                     self.image(element, part, image, offset + i as u32 * element.size())?;
@@ -194,17 +268,26 @@ impl Lowering<'_> {
                     self.image(&Ty::Prim(*prim), part, image, offset + 4 * i as u32)?;
                 }
             }
-            (_, ExprKind::List(parts)) if parts.len() == 1 => self.image(ty, &parts[0], image, offset)?,
+            (_, ExprKind::List(parts)) if parts.len() == 1 => {
+                self.image(ty, &parts[0], image, offset)?
+            }
             (Ty::Prim(prim), _) => {
                 let value = self.expr(init)?;
                 let value = self.convert(value, ty, init.at)?;
-                let known = value.first().and_then(|leaf| self.literal_of(leaf).or_else(|| self.hidden_literal(leaf)));
+                let known = value
+                    .first()
+                    .and_then(|leaf| self.literal_of(leaf).or_else(|| self.hidden_literal(leaf)));
                 let word = match known {
                     Some(Literal::F32(value)) => value.to_bits(),
                     Some(Literal::I32(value)) => value as u32,
                     Some(Literal::U32(value)) => value,
                     Some(Literal::Bool(value)) => u32::from(value),
-                    _ => return fault(init.at, "the initialiser is not a constant; use literals and constants"),
+                    _ => {
+                        return fault(
+                            init.at,
+                            "the initialiser is not a constant; use literals and constants",
+                        );
+                    }
                 };
                 let size = prim.size() as usize;
                 let start = offset as usize;
@@ -212,7 +295,15 @@ impl Lowering<'_> {
                     target.copy_from_slice(&word.to_le_bytes()[..size]);
                 }
             }
-            _ => return fault(init.at, format!("the initialiser of {} is not a list of constants", ty.name())),
+            _ => {
+                return fault(
+                    init.at,
+                    format!(
+                        "the initialiser of {} is not a list of constants",
+                        ty.name()
+                    ),
+                );
+            }
         }
         self.leave();
         Ok(())

@@ -10,10 +10,16 @@ use crate::ast::{Expr, ExprKind, Program, Stmt, StmtKind, UnOp};
 fn walk_expr(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
     visit(expr);
     match &expr.kind {
-        ExprKind::Unary(_, a) | ExprKind::Step { operand: a, .. } | ExprKind::Cast { operand: a, .. } | ExprKind::Member { object: a, .. } => {
+        ExprKind::Unary(_, a)
+        | ExprKind::Step { operand: a, .. }
+        | ExprKind::Cast { operand: a, .. }
+        | ExprKind::Member { object: a, .. } => {
             walk_expr(a, visit);
         }
-        ExprKind::Binary(_, a, b) | ExprKind::Assign(_, a, b) | ExprKind::Comma(a, b) | ExprKind::Index(a, b) => {
+        ExprKind::Binary(_, a, b)
+        | ExprKind::Assign(_, a, b)
+        | ExprKind::Comma(a, b)
+        | ExprKind::Index(a, b) => {
             walk_expr(a, visit);
             walk_expr(b, visit);
         }
@@ -24,9 +30,13 @@ fn walk_expr(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
         }
         ExprKind::Call(callee, arguments) => {
             walk_expr(callee, visit);
-            arguments.iter().for_each(|argument| walk_expr(argument, visit));
+            arguments
+                .iter()
+                .for_each(|argument| walk_expr(argument, visit));
         }
-        ExprKind::Construct(_, parts) | ExprKind::List(parts) => parts.iter().for_each(|part| walk_expr(part, visit)),
+        ExprKind::Construct(_, parts) | ExprKind::List(parts) => {
+            parts.iter().for_each(|part| walk_expr(part, visit))
+        }
         _ => {}
     }
 }
@@ -50,11 +60,19 @@ fn walk_stmt(stmt: &Stmt, visit: &mut dyn FnMut(&Expr)) {
                 walk_stmt(reject, visit);
             }
         }
-        StmtKind::For { init, condition, step, body } => {
+        StmtKind::For {
+            init,
+            condition,
+            step,
+            body,
+        } => {
             if let Some(init) = init {
                 walk_stmt(init, visit);
             }
-            condition.iter().chain(step).for_each(|expr| walk_expr(expr, visit));
+            condition
+                .iter()
+                .chain(step)
+                .for_each(|expr| walk_expr(expr, visit));
             walk_stmt(body, visit);
         }
         StmtKind::While(condition, body) | StmtKind::DoWhile(body, condition) => {
@@ -63,7 +81,10 @@ fn walk_stmt(stmt: &Stmt, visit: &mut dyn FnMut(&Expr)) {
         }
         StmtKind::Switch(selector, cases) => {
             walk_expr(selector, visit);
-            cases.iter().flat_map(|case| &case.body).for_each(|stmt| walk_stmt(stmt, visit));
+            cases
+                .iter()
+                .flat_map(|case| &case.body)
+                .for_each(|stmt| walk_stmt(stmt, visit));
         }
         StmtKind::Return(Some(value)) => walk_expr(value, visit),
         StmtKind::Return(None) | StmtKind::Empty | StmtKind::Break | StmtKind::Continue => {}
@@ -96,7 +117,10 @@ pub(super) fn is_barrier(name: &str) -> bool {
 }
 
 /// Returns the functions that call one of the kind, directly or through others.
-pub(super) fn functions_that_call(program: &Program, is_kind: &dyn Fn(&str) -> bool) -> HashSet<Rc<str>> {
+pub(super) fn functions_that_call(
+    program: &Program,
+    is_kind: &dyn Fn(&str) -> bool,
+) -> HashSet<Rc<str>> {
     let mut found = HashSet::new();
     loop {
         let before = found.len();
@@ -120,13 +144,17 @@ pub(super) fn functions_that_call(program: &Program, is_kind: &dyn Fn(&str) -> b
 
 impl Lowering<'_> {
     fn is_collective_name(&self, name: &str) -> bool {
-        is_barrier(name) || (!self.options.subgroups && is_warp_function(name)) || self.collective.contains(name)
+        is_barrier(name)
+            || (!self.options.subgroups && is_warp_function(name))
+            || self.collective.contains(name)
     }
 
     /// Returns true if an expression has a barrier or, without subgroups, a warp function.
     pub(super) fn has_collective(&self, expr: &Expr) -> bool {
         let mut found = false;
-        walk_expr(expr, &mut |expr| found |= called(expr).is_some_and(|name| self.is_collective_name(name)));
+        walk_expr(expr, &mut |expr| {
+            found |= called(expr).is_some_and(|name| self.is_collective_name(name))
+        });
         found
     }
 
@@ -138,7 +166,9 @@ impl Lowering<'_> {
             return *known;
         }
         let mut found = false;
-        walk_stmt(stmt, &mut |expr| found |= called(expr).is_some_and(|name| self.is_collective_name(name)));
+        walk_stmt(stmt, &mut |expr| {
+            found |= called(expr).is_some_and(|name| self.is_collective_name(name))
+        });
         self.collective_stmts.insert(stmt.id, found);
         found
     }
@@ -146,7 +176,9 @@ impl Lowering<'_> {
     pub(super) fn stmt_has_barrier(&self, stmt: &Stmt) -> bool {
         let mut found = false;
         walk_stmt(stmt, &mut |expr| {
-            found |= called(expr).is_some_and(|name| (is_barrier(name) && name.as_ref() != "__syncwarp") || self.barriers.contains(name));
+            found |= called(expr).is_some_and(|name| {
+                (is_barrier(name) && name.as_ref() != "__syncwarp") || self.barriers.contains(name)
+            });
         });
         found
     }
@@ -156,7 +188,9 @@ impl Lowering<'_> {
         let mut names = HashSet::new();
         walk_stmt(body, &mut |expr| match &expr.kind {
             ExprKind::Assign(_, target, _)
-            | ExprKind::Step { operand: target, .. }
+            | ExprKind::Step {
+                operand: target, ..
+            }
             | ExprKind::Unary(UnOp::AddressOf, target) => {
                 names.extend(base_name(target));
             }
@@ -174,12 +208,39 @@ impl Lowering<'_> {
     }
 }
 
+/// Returns true if a loop's body has a `break` or `continue` of the loop.
+pub(super) fn has_jump(body: &Stmt) -> bool {
+    jumps(body, false)
+}
+
+fn jumps(stmt: &Stmt, in_switch: bool) -> bool {
+    match &stmt.kind {
+        StmtKind::Break => !in_switch,
+        StmtKind::Continue => true,
+        StmtKind::Block(body) => body.iter().any(|stmt| jumps(stmt, in_switch)),
+        StmtKind::If(_, accept, reject) => {
+            jumps(accept, in_switch) || reject.as_deref().is_some_and(|stmt| jumps(stmt, in_switch))
+        }
+        StmtKind::Switch(_, cases) => cases
+            .iter()
+            .flat_map(|case| &case.body)
+            .any(|stmt| jumps(stmt, true)),
+        _ => false,
+    }
+}
+
 fn base_name(expr: &Expr) -> Option<Rc<str>> {
     match &expr.kind {
         ExprKind::Name(name, _) => Some(name.clone()),
-        ExprKind::Member { object, arrow: false, .. } => base_name(object),
+        ExprKind::Member {
+            object,
+            arrow: false,
+            ..
+        } => base_name(object),
         // What a pointer points to changes, not the pointer; arrays have variables in any case.
-        ExprKind::Index(object, _) if !matches!(object.kind, ExprKind::Name(..)) => base_name(object),
+        ExprKind::Index(object, _) if !matches!(object.kind, ExprKind::Name(..)) => {
+            base_name(object)
+        }
         _ => None,
     }
 }
@@ -198,8 +259,13 @@ fn collect_references(stmt: &Stmt, names: &mut HashSet<Rc<str>>) {
                 collect_references(reject, names);
             }
         }
-        StmtKind::For { body, .. } | StmtKind::While(_, body) | StmtKind::DoWhile(body, _) => collect_references(body, names),
-        StmtKind::Switch(_, cases) => cases.iter().flat_map(|case| &case.body).for_each(|stmt| collect_references(stmt, names)),
+        StmtKind::For { body, .. } | StmtKind::While(_, body) | StmtKind::DoWhile(body, _) => {
+            collect_references(body, names)
+        }
+        StmtKind::Switch(_, cases) => cases
+            .iter()
+            .flat_map(|case| &case.body)
+            .for_each(|stmt| collect_references(stmt, names)),
         _ => {}
     }
 }

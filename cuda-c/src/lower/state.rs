@@ -117,7 +117,9 @@ impl Lowering<'_> {
         if self.depth > MAX_DEPTH {
             return fault(
                 at,
-                format!("calls, statements and operators nest more than {MAX_DEPTH} deep; split the function"),
+                format!(
+                    "calls, statements and operators nest more than {MAX_DEPTH} deep; split the function"
+                ),
             );
         }
         Ok(())
@@ -132,7 +134,9 @@ impl Lowering<'_> {
         if self.n_expressions > MAX_EXPRESSIONS {
             return fault(
                 at,
-                format!("the kernel has more than {MAX_EXPRESSIONS} operations with all its calls; split it"),
+                format!(
+                    "the kernel has more than {MAX_EXPRESSIONS} operations with all its calls; split it"
+                ),
             );
         }
         Ok(())
@@ -154,10 +158,15 @@ impl Lowering<'_> {
                 | Expression::SubgroupBallotResult
                 | Expression::SubgroupOperationResult { .. }
         );
-        let handle = self.f.function.expressions.append(expression, Span::UNDEFINED);
+        let handle = self
+            .f
+            .function
+            .expressions
+            .append(expression, Span::UNDEFINED);
         if needs_emit
             && !self.has_ended()
-            && let Some(block) = self.f.blocks.last_mut() {
+            && let Some(block) = self.f.blocks.last_mut()
+        {
             if let Some(Statement::Emit(range)) = block.last_mut()
                 && let Some((first, last)) = range.first_and_last()
                 && last.index() + 1 == handle.index()
@@ -221,11 +230,17 @@ impl Lowering<'_> {
         if accept.is_empty() && reject.is_empty() {
             return;
         }
-        self.push(Statement::If { condition, accept, reject });
+        self.push(Statement::If {
+            condition,
+            accept,
+            reject,
+        });
     }
 
     pub(super) fn ty(&mut self, inner: TypeInner) -> Handle<Type> {
-        self.module.types.insert(Type { name: None, inner }, Span::UNDEFINED)
+        self.module
+            .types
+            .insert(Type { name: None, inner }, Span::UNDEFINED)
     }
 
     pub(super) fn scalar_ty(&mut self, prim: Prim) -> Handle<Type> {
@@ -234,14 +249,21 @@ impl Lowering<'_> {
 
     pub(super) fn element_ty(&mut self, prim: Prim, lanes: u32) -> Handle<Type> {
         match vector_size(lanes) {
-            Some(size) => self.ty(TypeInner::Vector { size, scalar: scalar(prim) }),
+            Some(size) => self.ty(TypeInner::Vector {
+                size,
+                scalar: scalar(prim),
+            }),
             None => self.scalar_ty(prim),
         }
     }
 
     pub(super) fn array_ty(&mut self, base: Handle<Type>, stride: u32, count: u32) -> Handle<Type> {
         let count = std::num::NonZeroU32::new(count).unwrap_or(std::num::NonZeroU32::MIN);
-        self.ty(TypeInner::Array { base, size: naga::ArraySize::Constant(count), stride })
+        self.ty(TypeInner::Array {
+            base,
+            size: naga::ArraySize::Constant(count),
+            stride,
+        })
     }
 
     pub(super) fn leaf_ty(&mut self, leaf: Leaf) -> Handle<Type> {
@@ -257,8 +279,16 @@ impl Lowering<'_> {
 
     /// Adds a variable of WGSL and returns the pointer to it.
     pub(super) fn local(&mut self, name: &str, ty: Handle<Type>, init: Option<H>) -> H {
-        let variable = LocalVariable { name: Some(name.to_owned()), ty, init };
-        let handle = self.f.function.local_variables.append(variable, Span::UNDEFINED);
+        let variable = LocalVariable {
+            name: Some(name.to_owned()),
+            ty,
+            init,
+        };
+        let handle = self
+            .f
+            .function
+            .local_variables
+            .append(variable, Span::UNDEFINED);
         self.add(Expression::LocalVariable(handle))
     }
 
@@ -302,7 +332,12 @@ impl Lowering<'_> {
     /// Returns the constant that [`f32`](Self::f32) hid.
     pub(super) fn hidden_literal(&self, value: H) -> Option<Literal> {
         let expressions = &self.f.function.expressions;
-        let Expression::As { expr, convert: None, .. } = expressions[value] else {
+        let Expression::As {
+            expr,
+            convert: None,
+            ..
+        } = expressions[value]
+        else {
             return None;
         };
         let Expression::Load { pointer } = expressions[expr] else {
@@ -338,7 +373,12 @@ impl Lowering<'_> {
     }
 
     pub(super) fn find(&self, name: &str) -> Option<Rc<Var>> {
-        self.f.scopes.iter().rev().find_map(|scope| scope.get(name)).cloned()
+        self.f
+            .scopes
+            .iter()
+            .rev()
+            .find_map(|scope| scope.get(name))
+            .cloned()
     }
 
     /// Returns the identity of a variable declared here.

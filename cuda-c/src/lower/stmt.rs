@@ -6,11 +6,10 @@ use naga::{Block, Literal, Statement, SwitchCase, SwitchValue};
 
 use super::Lowering;
 use super::level::{Kind, Level};
-use super::state::{H, Target, Var, VarKind};
-use super::value::{Data, Pointer, Value};
-use crate::ast::{Base, Case, Expr, ExprKind, Space, Stmt, StmtKind, Variable};
+use super::state::Target;
+use crate::ast::{Case, Expr, Stmt, StmtKind};
 use crate::error::{Outcome, fault};
-use crate::types::{Prim, Ty};
+use crate::types::Prim;
 
 impl Lowering<'_> {
     /// Lowers statements in a scope of their own.
@@ -47,10 +46,19 @@ impl Lowering<'_> {
         match &stmt.kind {
             StmtKind::Empty => Ok(()),
             StmtKind::Expr(expr) => self.expr(expr).map(drop),
-            StmtKind::Declare(variables) => variables.iter().try_for_each(|variable| self.declare(variable)),
+            StmtKind::Declare(variables) => variables
+                .iter()
+                .try_for_each(|variable| self.declare(variable)),
             StmtKind::Block(body) => self.stmts(body),
-            StmtKind::If(condition, accept, reject) => self.if_stmt(condition, accept, reject.as_deref()),
-            StmtKind::For { init, condition, step, body } => {
+            StmtKind::If(condition, accept, reject) => {
+                self.if_stmt(condition, accept, reject.as_deref())
+            }
+            StmtKind::For {
+                init,
+                condition,
+                step,
+                body,
+            } => {
                 self.f.scopes.push(HashMap::new());
                 let done = match init {
                     Some(init) => self.guarded_stmt(init),
@@ -63,179 +71,16 @@ impl Lowering<'_> {
                 self.f.scopes.pop();
                 done
             }
-            StmtKind::While(condition, body) => self.loop_stmt(stmt, Some(condition), None, body, false),
-            StmtKind::DoWhile(body, condition) => self.loop_stmt(stmt, Some(condition), None, body, true),
+            StmtKind::While(condition, body) => {
+                self.loop_stmt(stmt, Some(condition), None, body, false)
+            }
+            StmtKind::DoWhile(body, condition) => {
+                self.loop_stmt(stmt, Some(condition), None, body, true)
+            }
             StmtKind::Switch(selector, cases) => self.switch_stmt(stmt, selector, cases),
             StmtKind::Break => self.break_stmt(stmt.at),
             StmtKind::Continue => self.continue_stmt(stmt.at),
             StmtKind::Return(value) => self.return_stmt(value.as_ref(), stmt.at),
-        }
-    }
-
-    /// The counters of a loop are not read after it, so threads that have left the loop may go on counting.
-    fn free_counters(&mut self) {
-        let n_guards = self.f.guards.len() + 2;
-        let keys: Vec<_> = self.f.scopes.last().map_or(Vec::new(), |scope| scope.values().map(|var| var.key).collect());
-        for key in keys {
-            self.f.guards_of.insert(key, n_guards);
-        }
-    }
-
-    fn declare(&mut self, variable: &Variable) -> Outcome<()> {
-        let at = variable.at;
-        if variable.space == Space::Shared {
-            return self.declare_shared_variable(variable);
-        }
-        if variable.ty.reference {
-            return self.declare_reference(variable);
-        }
-        let (ty, init) = if matches!(variable.ty.base, Base::Auto) {
-            let Some(init) = &variable.init else {
-                return fault(at, "auto needs an initialiser");
-            };
-            let value = self.expr(init)?;
-            (value.ty.clone(), Some(value))
-        } else {
-            let ty = self.resolve(&variable.ty)?;
-            let ty = self.array_of(ty, &variable.lengths, at)?;
-            let ty = match &variable.init {
-                Some(init) => self.completed(ty, init),
-                None => ty,
-            };
-            let init = match &variable.init {
-                None => None,
-                Some(Expr { kind: ExprKind::Text(text), at }) => match super::names::characters(text, *at).kind {
-                    ExprKind::List(parts) => Some(self.construct(&ty, &parts, *at)?),
-                    _ => None,
-                },
-                Some(Expr { kind: ExprKind::List(parts), at }) => Some(self.construct(&ty, parts, *at)?),
-                Some(Expr { kind: ExprKind::Construct(_, parts), at }) if !matches!(ty, Ty::Array(..)) => {
-                    Some(self.construct(&ty, parts, *at)?)
-                }
-                Some(init) => {
-                    let value = self.expr(init)?;
-                    Some(self.convert(value, &ty, init.at)?)
-                }
-            };
-            (ty, init)
-        };
-        if let Ty::Pointer(_) = ty {
-            return self.declare_pointer(variable, ty, init);
-        }
-        // A constant that is never assigned needs no variable.
-        if let Some(value) = &init
-            && value.first().is_some_and(|leaf| self.literal_of(leaf).is_some())
-            && matches!(ty, Ty::Prim(_))
-            && !self.is_assigned(&variable.name)
-        {
-            let key = self.next_key(at, &variable.name);
-            let var = Var { ty, key, kind: VarKind::Value(value.clone()) };
-            self.define(&variable.name, var);
-            return Ok(());
-        }
-        let var = self.declare_local(variable, ty)?;
-        match (init, &var.kind) {
-            (Some(value), VarKind::Local(root)) => {
-                let pointer = Pointer::Local { root: *root, leaf: 0, index: None, component: None };
-                self.initialise(pointer, &var.ty, value, at)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Stores the first value of a variable, arrays as a whole among them.
-    pub(super) fn initialise(&mut self, pointer: Pointer, ty: &Ty, value: Value, at: u32) -> Outcome<()> {
-        let Pointer::Local { root, .. } = &pointer else {
-            return Ok(());
-        };
-        if !matches!(ty, Ty::Array(..)) {
-            let place = super::value::Place::At { pointer, ty: ty.clone(), level: Level::UNIFORM };
-            return self.store(&place, value, at);
-        }
-        self.note_assigned(*root, value.level);
-        let targets: Vec<H> = self.f.locals.get(root).map_or(Vec::new(), |leaves| leaves.iter().map(|(leaf, _)| *leaf).collect());
-        if let Data::Leaves(leaves) = &value.data {
-            for (target, leaf) in targets.into_iter().zip(leaves.clone()) {
-                self.store_pointer(target, leaf);
-            }
-        }
-        Ok(())
-    }
-
-    fn declare_shared_variable(&mut self, variable: &Variable) -> Outcome<()> {
-        let at = variable.at;
-        let ty = self.resolve(&variable.ty)?;
-        let ty = self.array_of(ty, &variable.lengths, at)?;
-        if variable.init.is_some() {
-            return fault(at, "a __shared__ variable has no initialiser; assign it in one thread and synchronise");
-        }
-        if matches!(ty.element(), Ty::Pointer(_)) {
-            return fault(at, "pointers are not stored in memory; store indices");
-        }
-        let key = self.next_key(at, &variable.name);
-        let place = self.shared_place(variable, ty.clone())?;
-        if let super::value::Place::At { pointer, .. } = place {
-            self.define(&variable.name, Var { ty, key, kind: VarKind::Place(pointer, Level::UNIFORM) });
-        }
-        Ok(())
-    }
-
-    /// Declares memory of the block and returns its place.
-    pub(super) fn shared_place(&mut self, variable: &Variable, ty: Ty) -> Outcome<super::value::Place> {
-        let at = variable.at;
-        let root = if variable.is_extern {
-            let root = self.facts.root(super::facts::RootKey::Dynamic);
-            let n_bytes = self.options.shared_bytes;
-            if n_bytes == 0 {
-                return fault(at, format!("{} is dynamic shared memory of 0 bytes; set shared_bytes (--shared)", variable.name));
-            }
-            self.declare_shared(root, &variable.name, n_bytes);
-            root
-        } else {
-            if ty.n_elements() == 0 {
-                return fault(at, format!("{} has no length; give one, or make it extern", variable.name));
-            }
-            let function = if self.find_global(variable) { std::rc::Rc::from("") } else { self.f.name.clone() };
-            let name = self.facts.name(&variable.name);
-            let key = super::facts::RootKey::Shared(function, at, name);
-            let root = self.facts.root(key);
-            self.declare_shared(root, &variable.name, ty.size());
-            root
-        };
-        let pointer = self.memory_start(root, &ty);
-        Ok(super::value::Place::At { pointer, ty, level: Level::UNIFORM })
-    }
-
-    fn find_global(&self, variable: &Variable) -> bool {
-        self.program.globals.iter().any(|global| global.at == variable.at && global.name == variable.name)
-    }
-
-    fn declare_reference(&mut self, variable: &Variable) -> Outcome<()> {
-        let at = variable.at;
-        let Some(init) = &variable.init else {
-            return fault(at, "a reference needs an initialiser");
-        };
-        let place = self.place(init)?;
-        let key = self.next_key(at, &variable.name);
-        let var = match place {
-            super::value::Place::At { pointer, ty, level } => Var { ty, key, kind: VarKind::Place(pointer, level) },
-            super::value::Place::Value(value) => Var { ty: value.ty.clone(), key, kind: VarKind::Value(value) },
-            super::value::Place::Variable(_) => return fault(at, "references to pointers are not supported; copy the pointer"),
-        };
-        self.define(&variable.name, var);
-        Ok(())
-    }
-
-    pub(super) fn declare_pointer(&mut self, variable: &Variable, ty: Ty, init: Option<Value>) -> Outcome<()> {
-        let index = self.scalar_ty(Prim::UInt);
-        let local = self.local(&variable.name, index, None);
-        let key = self.next_key(variable.at, &variable.name);
-        let n_guards = self.f.guards.len();
-        self.f.guards_of.insert(key, n_guards);
-        self.define(&variable.name, Var { ty, key, kind: VarKind::Pointer(local) });
-        match (init, self.find(&variable.name)) {
-            (Some(value), Some(var)) if !matches!(value.data, Data::Null) => self.assign_pointer(&var, value, variable.at),
-            _ => Ok(()),
         }
     }
 
@@ -252,17 +97,21 @@ impl Lowering<'_> {
                 (false, None) => Ok(()),
             };
         }
-        let is_collective = self.stmt_is_collective(accept) || reject.is_some_and(|stmt| self.stmt_is_collective(stmt));
+        let is_collective = self.stmt_is_collective(accept)
+            || reject.is_some_and(|stmt| self.stmt_is_collective(stmt));
         if is_collective {
             return self.collective_if(test, condition_value.level, condition.at, accept, reject);
         }
         self.f.has_effect = true;
         let test = self.with_guards(test);
-        let (accept_block, reject_block) =
-            self.branches(condition_value.level, |this| this.body(accept), |this| match reject {
+        let (accept_block, reject_block) = self.branches(
+            condition_value.level,
+            |this| this.body(accept),
+            |this| match reject {
                 Some(reject) => this.body(reject),
                 None => Ok(()),
-            })?;
+            },
+        )?;
         self.push_if(test, accept_block, reject_block);
         Ok(())
     }
@@ -293,24 +142,40 @@ impl Lowering<'_> {
     fn switch_stmt(&mut self, stmt: &Stmt, selector: &Expr, cases: &[Case]) -> Outcome<()> {
         let value = self.expr(selector)?;
         let value = self.promote(value);
-        let (Some(prim @ (Prim::Int | Prim::UInt)), Some(handle)) = (value.ty.prim(), value.first()) else {
+        let (Some(prim @ (Prim::Int | Prim::UInt)), Some(handle)) =
+            (value.ty.prim(), value.first())
+        else {
             return fault(selector.at, "switch takes an integer");
         };
-        let is_collective = cases.iter().any(|case| case.body.iter().any(|stmt| self.stmt_is_collective(stmt)));
+        let is_collective = cases
+            .iter()
+            .any(|case| case.body.iter().any(|stmt| self.stmt_is_collective(stmt)));
         if is_collective && value.level.kind != Kind::Uniform {
-            return self.divergent(selector.at, value.level, "the switch around a barrier or warp function");
+            return self.divergent(
+                selector.at,
+                value.level,
+                "the switch around a barrier or warp function",
+            );
         }
         let handle = self.opaque(handle);
         self.f.has_effect = true;
         let outside = self.f.control;
         self.f.control = outside.join(value.level);
-        let target = Target { is_switch: true, key: (self.spec(), stmt.id), is_collective, flags: None };
+        let target = Target {
+            is_switch: true,
+            key: (self.spec(), stmt.id),
+            is_collective,
+            flags: None,
+        };
         self.f.targets.push(target);
         let lowered = self.cases(cases, prim);
         self.f.targets.pop();
         self.f.control = outside.join(self.f.exit);
         let lowered = lowered?;
-        self.push(Statement::Switch { selector: handle, cases: lowered });
+        self.push(Statement::Switch {
+            selector: handle,
+            cases: lowered,
+        });
         self.leave_outer_target();
         Ok(())
     }
@@ -332,28 +197,54 @@ impl Lowering<'_> {
                     return fault(label.at, "the case is not an integer constant");
                 };
                 if !seen.insert(constant as u32) {
-                    return fault(label.at, format!("the case {constant} occurs twice; remove one"));
+                    return fault(
+                        label.at,
+                        format!("the case {constant} occurs twice; remove one"),
+                    );
                 }
-                values.push(if prim == Prim::Int { SwitchValue::I32(constant as i32) } else { SwitchValue::U32(constant as u32) });
+                values.push(if prim == Prim::Int {
+                    SwitchValue::I32(constant as i32)
+                } else {
+                    SwitchValue::U32(constant as u32)
+                });
             }
             // A case that falls through contains the statements of the next, too.
             let (mut body, ()) = self.block(|this| {
                 this.f.scopes.push(HashMap::new());
-                let done = cases[index..].iter().flat_map(|case| &case.body).try_for_each(|stmt| {
-                    if this.has_ended() { Ok(()) } else { this.guarded_stmt(stmt) }
-                });
+                let done = cases[index..]
+                    .iter()
+                    .flat_map(|case| &case.body)
+                    .try_for_each(|stmt| {
+                        if this.has_ended() {
+                            Ok(())
+                        } else {
+                            this.guarded_stmt(stmt)
+                        }
+                    });
                 this.f.scopes.pop();
                 done
             })?;
             let last = values.len().saturating_sub(1);
             for (n, value) in values.into_iter().enumerate() {
                 let is_last = n == last;
-                let body = if is_last { std::mem::take(&mut body) } else { Block::new() };
-                lowered.push(SwitchCase { value, body, fall_through: !is_last });
+                let body = if is_last {
+                    std::mem::take(&mut body)
+                } else {
+                    Block::new()
+                };
+                lowered.push(SwitchCase {
+                    value,
+                    body,
+                    fall_through: !is_last,
+                });
             }
         }
         if !has_default {
-            lowered.push(SwitchCase { value: SwitchValue::Default, body: Block::new(), fall_through: false });
+            lowered.push(SwitchCase {
+                value: SwitchValue::Default,
+                body: Block::new(),
+                fall_through: false,
+            });
         }
         Ok(lowered)
     }
@@ -368,7 +259,16 @@ impl Lowering<'_> {
             .take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '.'))
             .collect();
         let (line, _) = crate::error::place(source, level.why);
-        let cause = if word.is_empty() { format!("line {line}") } else { format!("{word} on line {line}") };
-        fault(at, format!("{what} differs between the threads of a block, because of {cause}; make it equal in all threads"))
+        let cause = if word.is_empty() {
+            format!("line {line}")
+        } else {
+            format!("{word} on line {line}")
+        };
+        fault(
+            at,
+            format!(
+                "{what} differs between the threads of a block, because of {cause}; make it equal in all threads"
+            ),
+        )
     }
 }

@@ -11,7 +11,11 @@ use crate::error::{Outcome, fault};
 use crate::types::{BOOL, INT, Prim, Ty};
 
 pub(super) fn nothing() -> Value {
-    Value { ty: Ty::Void, data: Data::Leaves(Vec::new()), level: Level::UNIFORM }
+    Value {
+        ty: Ty::Void,
+        data: Data::Leaves(Vec::new()),
+        level: Level::UNIFORM,
+    }
 }
 
 impl Lowering<'_> {
@@ -38,7 +42,12 @@ impl Lowering<'_> {
         self.divergent(at, control, &format!("the control flow around {name}"))
     }
 
-    pub(super) fn sync_call(&mut self, name: &str, arguments: &[Expr], at: u32) -> Outcome<Option<Value>> {
+    pub(super) fn sync_call(
+        &mut self,
+        name: &str,
+        arguments: &[Expr],
+        at: u32,
+    ) -> Outcome<Option<Value>> {
         match name {
             "__syncthreads" | "__syncwarp" => {
                 self.refuse_divergence(name, at)?;
@@ -73,7 +82,11 @@ impl Lowering<'_> {
                     _ => self.count(test)?,
                 };
                 // The count is read from memory, not by `workgroupUniformLoad`.
-                let level = if name == "__syncthreads_count" { Level::memory(at) } else { Level::UNIFORM };
+                let level = if name == "__syncthreads_count" {
+                    Level::memory(at)
+                } else {
+                    Level::UNIFORM
+                };
                 Ok(Some(Value::leaf(INT, leaf, level)))
             }
             _ => Ok(None),
@@ -108,7 +121,12 @@ impl Lowering<'_> {
         self.barrier();
         let one = self.u32(1);
         let (block, ()) = self.block(|this| {
-            this.push(Statement::Atomic { pointer, fun: naga::AtomicFunction::Add, value: one, result: None });
+            this.push(Statement::Atomic {
+                pointer,
+                fun: naga::AtomicFunction::Add,
+                value: one,
+                result: None,
+            });
             Ok(())
         })?;
         self.push_if(test, block, Block::new());

@@ -47,7 +47,11 @@ pub(super) enum Pointer {
 /// An lvalue.
 #[derive(Debug, Clone)]
 pub(super) enum Place {
-    At { pointer: Pointer, ty: Ty, level: Level },
+    At {
+        pointer: Pointer,
+        ty: Ty,
+        level: Level,
+    },
     /// A pointer variable.
     Variable(std::rc::Rc<super::state::Var>),
     /// A temporary value.
@@ -56,7 +60,11 @@ pub(super) enum Place {
 
 impl Value {
     pub(super) fn leaf(ty: Ty, leaf: H, level: Level) -> Self {
-        Self { ty, data: Data::Leaves(vec![leaf]), level }
+        Self {
+            ty,
+            data: Data::Leaves(vec![leaf]),
+            level,
+        }
     }
 
     /// The only leaf of a scalar or vector.

@@ -10,7 +10,12 @@ use crate::error::{Outcome, fault};
 use crate::types::{self, FLOAT, Prim, Ty};
 
 impl Lowering<'_> {
-    pub(super) fn vector_call(&mut self, name: &str, arguments: &[Expr], at: u32) -> Outcome<Option<Value>> {
+    pub(super) fn vector_call(
+        &mut self,
+        name: &str,
+        arguments: &[Expr],
+        at: u32,
+    ) -> Outcome<Option<Value>> {
         if let Some(ty) = name.strip_prefix("make_").and_then(types::vector) {
             return self.make_vector(ty, arguments, at).map(Some);
         }
@@ -26,7 +31,9 @@ impl Lowering<'_> {
         self.expect_arguments(name, arguments, n_arguments..=n_arguments, at)?;
         let values = self.values(arguments)?;
         let ty = values[0].ty.clone();
-        let level = values.iter().fold(Level::UNIFORM, |level, value| level.join(value.level));
+        let level = values
+            .iter()
+            .fold(Level::UNIFORM, |level, value| level.join(value.level));
         let (prim, lanes) = match &ty {
             Ty::Vector(prim @ Prim::Float, lanes) => (*prim, *lanes),
             Ty::Vector(prim, lanes) if fun == MathFunction::Dot => (*prim, *lanes),
@@ -42,7 +49,9 @@ impl Lowering<'_> {
                 return fault(at, format!("{name} takes vectors of one type"));
             }
             leaves.push(if lanes == 1 {
-                self.convert(value.clone(), &FLOAT, at)?.first().unwrap_or(leaf)
+                self.convert(value.clone(), &FLOAT, at)?
+                    .first()
+                    .unwrap_or(leaf)
             } else {
                 self.splat(leaf, &value.ty, prim, lanes)
             });
@@ -57,14 +66,20 @@ impl Lowering<'_> {
             arg2: leaves.get(2).copied(),
             arg3: None,
         });
-        let result = if matches!(fun, MathFunction::Dot | MathFunction::Length) { Ty::Prim(prim) } else { ty };
+        let result = if matches!(fun, MathFunction::Dot | MathFunction::Length) {
+            Ty::Prim(prim)
+        } else {
+            ty
+        };
         Ok(Some(Value::leaf(result, leaf, level)))
     }
 
     fn clamp(&mut self, arguments: &[Expr], at: u32) -> Outcome<Value> {
         self.expect_arguments("clamp", arguments, 3..=3, at)?;
         let values = self.values(arguments)?;
-        let level = values.iter().fold(Level::UNIFORM, |level, value| level.join(value.level));
+        let level = values
+            .iter()
+            .fold(Level::UNIFORM, |level, value| level.join(value.level));
         if let Ty::Vector(prim, lanes) = values[0].ty {
             let mut leaves = Vec::new();
             for value in &values {
@@ -107,7 +122,12 @@ impl Lowering<'_> {
             Ty::Vector(prim, lanes) => (*prim, *lanes),
             Ty::Struct(structure) => {
                 let fields = structure.fields.len();
-                self.expect_arguments("the constructor of a vector", arguments, fields..=fields, at)?;
+                self.expect_arguments(
+                    "the constructor of a vector",
+                    arguments,
+                    fields..=fields,
+                    at,
+                )?;
                 let mut values = Vec::new();
                 let mut level = Level::UNIFORM;
                 for (argument, field) in arguments.iter().zip(&structure.fields) {
@@ -126,21 +146,31 @@ impl Lowering<'_> {
             let value = self.expr(argument)?;
             level = level.join(value.level);
             match (&value.ty, value.first()) {
-                (Ty::Prim(from), Some(leaf)) => components.push(self.convert_prim(leaf, *from, prim)),
+                (Ty::Prim(from), Some(leaf)) => {
+                    components.push(self.convert_prim(leaf, *from, prim))
+                }
                 (Ty::Vector(from, n), Some(base)) => {
                     for index in 0..*n {
                         let leaf = self.add(Expression::AccessIndex { base, index });
                         components.push(self.convert_prim(leaf, *from, prim));
                     }
                 }
-                _ => return fault(argument.at, format!("{} is not part of a vector", value.ty.name())),
+                _ => {
+                    return fault(
+                        argument.at,
+                        format!("{} is not part of a vector", value.ty.name()),
+                    );
+                }
             }
         }
         if components.len() == 1 {
             components = vec![components[0]; lanes as usize];
         }
         if components.len() < lanes as usize {
-            return fault(at, format!("{} numbers make no {}", components.len(), ty.name()));
+            return fault(
+                at,
+                format!("{} numbers make no {}", components.len(), ty.name()),
+            );
         }
         components.truncate(lanes as usize);
         let leaf = self.compose(prim, &components);

@@ -1,6 +1,9 @@
 //! Warp functions: by subgroups of 32 where the device has them, else through memory of the block.
 
-use naga::{BinaryOperator, CollectiveOperation, Expression, GatherMode, GlobalVariable, Handle, Literal, Statement, SubgroupOperation, TypeInner};
+use naga::{
+    BinaryOperator, CollectiveOperation, Expression, GatherMode, GlobalVariable, Handle, Literal,
+    Statement, SubgroupOperation, TypeInner,
+};
 
 use super::Lowering;
 use super::facts::LINEAR;
@@ -21,7 +24,12 @@ enum Shuffle {
 }
 
 impl Lowering<'_> {
-    pub(super) fn warp_call(&mut self, name: &str, arguments: &[Expr], at: u32) -> Outcome<Option<Value>> {
+    pub(super) fn warp_call(
+        &mut self,
+        name: &str,
+        arguments: &[Expr],
+        at: u32,
+    ) -> Outcome<Option<Value>> {
         if !super::scan::is_warp_function(name) {
             return Ok(None);
         }
@@ -37,10 +45,18 @@ impl Lowering<'_> {
         };
         let level = Level::divergent(at);
         let value = match (base, arguments) {
-            ("__shfl", [value, lane, width @ ..]) => self.shuffle(Shuffle::Index, value, lane, width, at)?,
-            ("__shfl_up", [value, lane, width @ ..]) => self.shuffle(Shuffle::Up, value, lane, width, at)?,
-            ("__shfl_down", [value, lane, width @ ..]) => self.shuffle(Shuffle::Down, value, lane, width, at)?,
-            ("__shfl_xor", [value, lane, width @ ..]) => self.shuffle(Shuffle::Xor, value, lane, width, at)?,
+            ("__shfl", [value, lane, width @ ..]) => {
+                self.shuffle(Shuffle::Index, value, lane, width, at)?
+            }
+            ("__shfl_up", [value, lane, width @ ..]) => {
+                self.shuffle(Shuffle::Up, value, lane, width, at)?
+            }
+            ("__shfl_down", [value, lane, width @ ..]) => {
+                self.shuffle(Shuffle::Down, value, lane, width, at)?
+            }
+            ("__shfl_xor", [value, lane, width @ ..]) => {
+                self.shuffle(Shuffle::Xor, value, lane, width, at)?
+            }
             ("__ballot", [test]) => {
                 let test = self.truth_of(test)?;
                 Value::leaf(UINT, self.ballot(test)?, level)
@@ -56,13 +72,25 @@ impl Lowering<'_> {
                 }
                 let ballot = self.ballot(test)?;
                 let zero = self.u32(0);
-                let op = if base == "__all" { BinaryOperator::Equal } else { BinaryOperator::NotEqual };
+                let op = if base == "__all" {
+                    BinaryOperator::Equal
+                } else {
+                    BinaryOperator::NotEqual
+                };
                 let leaf = self.binary(op, ballot, zero);
                 let leaf = self.convert_prim(leaf, Prim::Bool, Prim::Int);
                 Value::leaf(INT, leaf, level)
             }
             (_, [value]) if base.starts_with("__reduce_") => self.reduce(base, value, at)?,
-            _ => return fault(at, format!("{name} with {} arguments is not supported; use __shfl_sync and __ballot_sync", arguments.len())),
+            _ => {
+                return fault(
+                    at,
+                    format!(
+                        "{name} with {} arguments is not supported; use __shfl_sync and __ballot_sync",
+                        arguments.len()
+                    ),
+                );
+            }
         };
         Ok(Some(value))
     }
@@ -76,16 +104,29 @@ impl Lowering<'_> {
         (lane, first)
     }
 
-    fn shuffle(&mut self, kind: Shuffle, value: &Expr, by: &Expr, width: &[Expr], at: u32) -> Outcome<Value> {
+    fn shuffle(
+        &mut self,
+        kind: Shuffle,
+        value: &Expr,
+        by: &Expr,
+        width: &[Expr],
+        at: u32,
+    ) -> Outcome<Value> {
         let value = self.expr(value)?;
         let value = self.promote(value);
         let (Some(prim), Some(leaf)) = (value.ty.prim(), value.first()) else {
-            return fault(at, "shuffles move numbers of 32 bits; move the members one by one");
+            return fault(
+                at,
+                "shuffles move numbers of 32 bits; move the members one by one",
+            );
         };
         let by = self.scalar_argument(by, Prim::UInt)?;
         let width = match width {
             [] => self.u32(32),
-            [width] => self.scalar_argument(width, Prim::UInt)?.first().unwrap_or(leaf),
+            [width] => self
+                .scalar_argument(width, Prim::UInt)?
+                .first()
+                .unwrap_or(leaf),
             _ => return fault(at, "a shuffle takes at most four arguments"),
         };
         let by = by.first().unwrap_or(leaf);
@@ -135,7 +176,11 @@ impl Lowering<'_> {
             // A constant argument would be typed by WGSL anew.
             let argument = self.opaque(leaf);
             let result = self.add(Expression::SubgroupOperationResult { ty });
-            self.push(Statement::SubgroupGather { mode: GatherMode::Shuffle(source), argument, result });
+            self.push(Statement::SubgroupGather {
+                mode: GatherMode::Shuffle(source),
+                argument,
+                result,
+            });
             return Ok(result);
         }
         let n_threads = self.n_threads();
@@ -185,8 +230,14 @@ impl Lowering<'_> {
         if self.options.subgroups {
             let predicate = self.opaque(test);
             let result = self.add(Expression::SubgroupBallotResult);
-            self.push(Statement::SubgroupBallot { result, predicate: Some(predicate) });
-            return Ok(self.add(Expression::AccessIndex { base: result, index: 0 }));
+            self.push(Statement::SubgroupBallot {
+                result,
+                predicate: Some(predicate),
+            });
+            return Ok(self.add(Expression::AccessIndex {
+                base: result,
+                index: 0,
+            }));
         }
         let n_warps = self.n_threads().div_ceil(32);
         let variable = match self.scratch.ballots {
@@ -215,7 +266,12 @@ impl Lowering<'_> {
         let one = self.u32(1);
         let bit = self.shift(BinaryOperator::ShiftLeft, one, lane);
         let (block, ()) = self.block(|this| {
-            this.push(Statement::Atomic { pointer, fun: naga::AtomicFunction::InclusiveOr, value: bit, result: None });
+            this.push(Statement::Atomic {
+                pointer,
+                fun: naga::AtomicFunction::InclusiveOr,
+                value: bit,
+                result: None,
+            });
             Ok(())
         })?;
         self.push_if(test, block, naga::Block::new());
@@ -228,8 +284,12 @@ impl Lowering<'_> {
     fn reduce(&mut self, name: &str, value: &Expr, at: u32) -> Outcome<Value> {
         let value = self.expr(value)?;
         let value = self.promote(value);
-        let (Some(prim @ (Prim::Int | Prim::UInt)), Some(leaf)) = (value.ty.prim(), value.first()) else {
-            return fault(at, format!("{name}_sync reduces integers; use shuffles for floats"));
+        let (Some(prim @ (Prim::Int | Prim::UInt)), Some(leaf)) = (value.ty.prim(), value.first())
+        else {
+            return fault(
+                at,
+                format!("{name}_sync reduces integers; use shuffles for floats"),
+            );
         };
         let signed = prim == Prim::Int;
         let (operation, identity) = match name {
@@ -246,7 +306,12 @@ impl Lowering<'_> {
             let result_ty = self.scalar_ty(prim);
             let argument = self.opaque(leaf);
             let result = self.add(Expression::SubgroupOperationResult { ty: result_ty });
-            self.push(Statement::SubgroupCollectiveOperation { op: operation, collective_op: CollectiveOperation::Reduce, argument, result });
+            self.push(Statement::SubgroupCollectiveOperation {
+                op: operation,
+                collective_op: CollectiveOperation::Reduce,
+                argument,
+                result,
+            });
             self.f.has_effect = true;
             return Ok(Value::leaf(ty, result, Level::divergent(at)));
         }
@@ -279,7 +344,7 @@ impl Lowering<'_> {
     /// Replaces what lanes beyond the end of the block hold.
     fn with_missing_lanes(&mut self, value: H, source: H, identity: i32, prim: Prim) -> H {
         let n_threads = self.n_threads();
-        if n_threads % 32 == 0 {
+        if n_threads.is_multiple_of(32) {
             return value;
         }
         let (_, first) = self.lane();

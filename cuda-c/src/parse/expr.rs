@@ -32,7 +32,14 @@ impl Parser {
                 let amount = if *step == "++" { 1 } else { -1 };
                 self.next += 1;
                 let operand = boxed(self.unary()?);
-                return Ok(Expr { at, kind: ExprKind::Step { amount, prefix: true, operand } });
+                return Ok(Expr {
+                    at,
+                    kind: ExprKind::Step {
+                        amount,
+                        prefix: true,
+                        operand,
+                    },
+                });
             }
             Tok::Punct("(") if self.is_type_at(1) && self.is_cast() => {
                 self.next += 1;
@@ -40,16 +47,29 @@ impl Parser {
                 self.expect(")")?;
                 if self.is("{") {
                     let parts = self.initializer_list()?;
-                    return Ok(Expr { at, kind: ExprKind::Construct(ty, parts) });
+                    return Ok(Expr {
+                        at,
+                        kind: ExprKind::Construct(ty, parts),
+                    });
                 }
                 let operand = boxed(self.unary()?);
-                return Ok(Expr { at, kind: ExprKind::Cast { ty, operand, reinterpret: false } });
+                return Ok(Expr {
+                    at,
+                    kind: ExprKind::Cast {
+                        ty,
+                        operand,
+                        reinterpret: false,
+                    },
+                });
             }
             _ => return self.postfix(),
         };
         self.next += 1;
         let operand = boxed(self.unary()?);
-        Ok(Expr { at, kind: ExprKind::Unary(operator, operand) })
+        Ok(Expr {
+            at,
+            kind: ExprKind::Unary(operator, operand),
+        })
     }
 
     /// Returns true if the parenthesis here encloses a type alone, rather than an expression such as `(float(x) + 1)`.
@@ -79,7 +99,10 @@ impl Parser {
             if self.is("{") {
                 let at = self.at();
                 let parts = self.initializer_list()?;
-                arguments.push(Expr { at, kind: ExprKind::List(parts) });
+                arguments.push(Expr {
+                    at,
+                    kind: ExprKind::List(parts),
+                });
             } else {
                 arguments.push(self.assignment()?);
             }
@@ -106,13 +129,24 @@ impl Parser {
                 let arrow = self.is("->");
                 self.next += 1;
                 let name = self.name("the name of a member")?;
-                ExprKind::Member { object: boxed(expr), name, arrow }
+                ExprKind::Member {
+                    object: boxed(expr),
+                    name,
+                    arrow,
+                }
             } else if self.is("++") || self.is("--") {
                 let amount = if self.is("++") { 1 } else { -1 };
                 self.next += 1;
-                ExprKind::Step { amount, prefix: false, operand: boxed(expr) }
+                ExprKind::Step {
+                    amount,
+                    prefix: false,
+                    operand: boxed(expr),
+                }
             } else if self.is("<<<") {
-                return fault(at, "a kernel cannot launch a kernel (dynamic parallelism); launch it from the host");
+                return fault(
+                    at,
+                    "a kernel cannot launch a kernel (dynamic parallelism); launch it from the host",
+                );
             } else {
                 break;
             };
@@ -132,7 +166,15 @@ impl Parser {
     fn primary(&mut self) -> Outcome<Expr> {
         let at = self.at();
         let kind = match self.peek().clone() {
-            Tok::Int { value, unsigned, long } => ExprKind::Int { value, unsigned, long },
+            Tok::Int {
+                value,
+                unsigned,
+                long,
+            } => ExprKind::Int {
+                value,
+                unsigned,
+                long,
+            },
             Tok::Float { value } => ExprKind::Float(value),
             Tok::Char(value) => ExprKind::Char(value),
             Tok::Text(text) => {
@@ -174,13 +216,26 @@ impl Parser {
                 let operand = boxed(self.expression()?);
                 self.expect(")")?;
                 let reinterpret = &**name == "reinterpret_cast";
-                return Ok(Expr { at, kind: ExprKind::Cast { ty, operand, reinterpret } });
+                return Ok(Expr {
+                    at,
+                    kind: ExprKind::Cast {
+                        ty,
+                        operand,
+                        reinterpret,
+                    },
+                });
             }
             "dynamic_cast" | "typeid" | "throw" | "new" | "delete" | "this" | "co_await" => {
-                return fault(at, format!("{name} is not supported; use functions and buffers"));
+                return fault(
+                    at,
+                    format!("{name} is not supported; use functions and buffers"),
+                );
             }
             "asm" | "__asm__" => {
-                return fault(at, "inline assembly is not supported; write the operation in C");
+                return fault(
+                    at,
+                    "inline assembly is not supported; write the operation in C",
+                );
             }
             "operator" => return fault(at, "call the operator by its sign"),
             _ if self.is_type() && !self.is_at(1, "::") && !self.templates.contains(name) => {
@@ -191,7 +246,10 @@ impl Parser {
                     self.expect("(")?;
                     self.arguments()?
                 };
-                return Ok(Expr { at, kind: ExprKind::Construct(ty, parts) });
+                return Ok(Expr {
+                    at,
+                    kind: ExprKind::Construct(ty, parts),
+                });
             }
             _ => return self.qualified(),
         };
@@ -232,9 +290,15 @@ impl Parser {
         if &*name == "numeric_limits" && self.take("::") {
             let limit = self.name("a limit")?;
             let name = Rc::from(format!("numeric_limits::{limit}"));
-            return Ok(Expr { at, kind: ExprKind::Name(name, arguments) });
+            return Ok(Expr {
+                at,
+                kind: ExprKind::Name(name, arguments),
+            });
         }
-        Ok(Expr { at, kind: ExprKind::Name(name, arguments) })
+        Ok(Expr {
+            at,
+            kind: ExprKind::Name(name, arguments),
+        })
     }
 
     fn sizeof(&mut self) -> Outcome<Expr> {

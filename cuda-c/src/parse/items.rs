@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::Parser;
-use crate::ast::{Alias, Function, FunctionKind, Space, Structure, TemplateParam, TemplateArg, Variable};
+use crate::ast::{Alias, Function, FunctionKind, Space, TemplateArg, TemplateParam, Variable};
 use crate::error::{Outcome, fault};
 use crate::source::Tok;
 
@@ -55,7 +55,10 @@ impl Parser {
     fn scope(&mut self) -> Outcome<()> {
         self.enter()?;
         if self.depth > MAX_SCOPES {
-            return fault(self.at(), format!("namespaces nest more than {MAX_SCOPES} deep; flatten them"));
+            return fault(
+                self.at(),
+                format!("namespaces nest more than {MAX_SCOPES} deep; flatten them"),
+            );
         }
         self.items(true)?;
         self.leave();
@@ -119,11 +122,19 @@ impl Parser {
             let ty = self.type_name()?;
             self.expect(";")?;
             self.types.insert(name.clone());
-            self.program.aliases.push((name, Alias { ty, lengths: Vec::new() }));
+            self.program.aliases.push((
+                name,
+                Alias {
+                    ty,
+                    lengths: Vec::new(),
+                },
+            ));
             return Ok(());
         }
         self.next += 1;
-        if matches!(self.peek(), Tok::Name(word) if matches!(&**word, "struct" | "union")) && self.defines() {
+        if matches!(self.peek(), Tok::Name(word) if matches!(&**word, "struct" | "union"))
+            && self.defines()
+        {
             return self.structure(Vec::new());
         }
         if self.is_word("enum") && self.defines() {
@@ -137,125 +148,12 @@ impl Parser {
         let variable = self.declarator(&specifiers)?;
         self.expect(";")?;
         self.types.insert(variable.name.clone());
-        let alias = Alias { ty: variable.ty, lengths: variable.lengths };
+        let alias = Alias {
+            ty: variable.ty,
+            lengths: variable.lengths,
+        };
         self.program.aliases.push((variable.name, alias));
         Ok(())
-    }
-
-    fn structure(&mut self, template: Vec<TemplateParam>) -> Outcome<()> {
-        let is_union = self.is_word("union");
-        self.next += 1;
-        let mut align = None;
-        while matches!(self.peek(), Tok::Name(name) if matches!(&**name, "__align__" | "alignas" | "__attribute__")) {
-            if let Tok::Int { value, .. } = self.peek_at(2) {
-                align = u32::try_from(*value).ok().filter(|value| value.is_power_of_two() && *value <= 16);
-            }
-            self.next = self.after_bracket(self.next + 1)?;
-        }
-        let mut name: Rc<str> = match self.peek().clone() {
-            Tok::Name(name) => {
-                self.next += 1;
-                name
-            }
-            _ => Rc::from(format!("structure {}", self.at())),
-        };
-        self.types.insert(name.clone());
-        let mut fields = Ok(Vec::new());
-        if !self.is("{") {
-            fields = fault(self.at(), "structures with a base are not supported; make the base a member");
-            while !self.is("{") && *self.peek() != Tok::End {
-                self.next += 1;
-            }
-        }
-        let end = self.after_bracket(self.next)?;
-        let depth = self.depth;
-        if fields.is_ok() {
-            self.next += 1;
-            fields = self.fields(end);
-        }
-        self.depth = depth;
-        self.next = end;
-        // `typedef struct { … } name;` names it afterwards.
-        if let Tok::Name(after) = self.peek().clone() {
-            self.next += 1;
-            if name.starts_with("structure ") {
-                name = after.clone();
-            } else if after != name {
-                let base = crate::ast::Base::Name(name.clone(), Vec::new());
-                let ty = crate::ast::TypeName { at: self.at(), base, pointers: 0, reference: false, is_const: false };
-                self.program.aliases.push((after.clone(), Alias { ty, lengths: Vec::new() }));
-            }
-            self.types.insert(after);
-        }
-        while !self.take(";") {
-            if *self.peek() == Tok::End {
-                return self.unexpected(";");
-            }
-            self.next += 1;
-        }
-        self.program.structures.push(Structure { name, template, fields, is_union, align });
-        Ok(())
-    }
-
-    fn fields(&mut self, end: usize) -> Outcome<Vec<Variable>> {
-        let mut fields = Vec::new();
-        while self.next + 1 < end {
-            if matches!(self.peek(), Tok::Name(word) if matches!(&**word, "public" | "private")) && self.is_at(1, ":") {
-                self.next += 2;
-                continue;
-            }
-            let specifiers = self.specifiers()?;
-            let start = self.next;
-            let first = self.declarator(&specifiers);
-            if first.is_err() || self.is("(") {
-                return fault(self.at(), "member functions are not supported; write a __device__ function that takes the structure");
-            }
-            self.next = start;
-            let declared = self.declarators(&specifiers)?;
-            if let Some(field) = declared.iter().find(|field| field.init.is_some()) {
-                return fault(field.at, "members with initialisers are not supported; assign where the structure is made");
-            }
-            fields.extend(declared);
-        }
-        Ok(fields)
-    }
-
-    fn enumeration(&mut self) -> Outcome<()> {
-        self.next += 1;
-        let scoped = self.take_word("class") || self.take_word("struct");
-        let mut name = None;
-        if let Tok::Name(tag) = self.peek().clone() {
-            self.next += 1;
-            name = Some(tag);
-        }
-        while !self.is("{") && *self.peek() != Tok::End {
-            self.next += 1;
-        }
-        self.expect("{")?;
-        let mut previous = None;
-        while !self.is("}") {
-            let mut constant = self.name("an enumeration constant")?;
-            if let (true, Some(name)) = (scoped, &name) {
-                constant = Rc::from(format!("{name}::{constant}"));
-            }
-            let value = if self.take("=") { Some(self.assignment()?) } else { None };
-            self.program.constants.push((constant, value, previous));
-            previous = Some(self.program.constants.len() - 1);
-            if !self.take(",") {
-                break;
-            }
-        }
-        self.expect("}")?;
-        if let Tok::Name(after) = self.peek().clone() {
-            self.next += 1;
-            self.types.insert(after.clone());
-            self.program.enumerations.push(after);
-        }
-        if let Some(name) = name {
-            self.types.insert(name.clone());
-            self.program.enumerations.push(name);
-        }
-        self.expect(";")
     }
 
     fn template(&mut self) -> Outcome<()> {
@@ -269,10 +167,14 @@ impl Parser {
         };
         let hidden: Vec<Rc<str>> = parameters
             .iter()
-            .filter(|parameter| parameter.value.is_none() && self.types.insert(parameter.name.clone()))
+            .filter(|parameter| {
+                parameter.value.is_none() && self.types.insert(parameter.name.clone())
+            })
             .map(|parameter| parameter.name.clone())
             .collect();
-        let result = if matches!(self.peek(), Tok::Name(word) if matches!(&**word, "struct" | "class")) && self.defines() {
+        let result = if matches!(self.peek(), Tok::Name(word) if matches!(&**word, "struct" | "class"))
+            && self.defines()
+        {
             self.structure(parameters)
         } else {
             self.function_or_variables(parameters)
@@ -287,7 +189,8 @@ impl Parser {
         self.expect("<")?;
         let mut parameters = Vec::new();
         while !matches!(self.peek(), Tok::Punct(">" | ">>")) {
-            let is_type = matches!(self.peek(), Tok::Name(word) if matches!(&**word, "typename" | "class"));
+            let is_type =
+                matches!(self.peek(), Tok::Name(word) if matches!(&**word, "typename" | "class"));
             let value = if is_type {
                 self.next += 1;
                 None
@@ -300,7 +203,11 @@ impl Parser {
                 (true, true) => Some(TemplateArg::Type(self.type_name()?)),
                 (true, false) => Some(TemplateArg::Value(self.template_value()?)),
             };
-            parameters.push(TemplateParam { name, value, default });
+            parameters.push(TemplateParam {
+                name,
+                value,
+                default,
+            });
             if !self.take(",") {
                 break;
             }
@@ -315,8 +222,15 @@ impl Parser {
         let mut device = false;
         loop {
             match self.peek_at(ahead) {
-                Tok::Name(name) if matches!(&**name, "__global__" | "__device__" | "constexpr") => device = true,
-                Tok::Name(name) if matches!(&**name, "__launch_bounds__" | "__align__" | "alignas" | "__attribute__") => {
+                Tok::Name(name) if matches!(&**name, "__global__" | "__device__" | "constexpr") => {
+                    device = true
+                }
+                Tok::Name(name)
+                    if matches!(
+                        &**name,
+                        "__launch_bounds__" | "__align__" | "alignas" | "__attribute__"
+                    ) =>
+                {
                     match self.after_bracket(self.next + ahead + 1) {
                         Ok(after) => ahead = after - self.next - 1,
                         Err(_) => return (false, device),
@@ -338,7 +252,9 @@ impl Parser {
             (true, true) => self.function(template),
             (true, false) => self.host_function(),
             (false, device) => {
-                let parsed = self.specifiers().and_then(|specifiers| self.declarators(&specifiers));
+                let parsed = self
+                    .specifiers()
+                    .and_then(|specifiers| self.declarators(&specifiers));
                 match parsed {
                     Ok(variables) => self.program.globals.extend(variables.into_iter().map(|mut variable| {
                         variable.is_extern &= variable.space == Space::Shared;
@@ -383,9 +299,22 @@ impl Parser {
             }
         }
         self.program.notes.extend(notes);
-        let result = crate::ast::TypeName { at, base: crate::ast::Base::Void, pointers: 0, reference: false, is_const: false };
+        let result = crate::ast::TypeName {
+            at,
+            base: crate::ast::Base::Void,
+            pointers: 0,
+            reference: false,
+            is_const: false,
+        };
         self.push_function(Function {
-            at, index: 0, name, kind: FunctionKind::Host, template: Vec::new(), result, parameters: Vec::new(), body: None,
+            at,
+            index: 0,
+            name,
+            kind: FunctionKind::Host,
+            template: Vec::new(),
+            result,
+            parameters: Vec::new(),
+            body: None,
         });
         Ok(())
     }
@@ -400,9 +329,14 @@ impl Parser {
         let result = self.pointers(specifiers.ty.clone())?;
         // Qualifiers may follow the result type.
         let mut is_global = specifiers.is_global;
-        while matches!(self.peek(), Tok::Name(word) if matches!(&**word, "__global__" | "__device__" | "__host__" | "__launch_bounds__" | "__forceinline__")) {
+        while matches!(self.peek(), Tok::Name(word) if matches!(&**word, "__global__" | "__device__" | "__host__" | "__launch_bounds__" | "__forceinline__"))
+        {
             is_global |= self.is_word("__global__");
-            self.next = if self.is_word("__launch_bounds__") { self.after_bracket(self.next + 1)? } else { self.next + 1 };
+            self.next = if self.is_word("__launch_bounds__") {
+                self.after_bracket(self.next + 1)?
+            } else {
+                self.next + 1
+            };
         }
         let at = self.at();
         let mut name = self.name("the name of a function")?;
@@ -418,12 +352,21 @@ impl Parser {
         }
         // Explicit specialisations and instantiations.
         if self.is("<") || self.is("::") {
-            return fault(at, format!("specialisations and members such as {name} are not supported; use overloads"));
+            return fault(
+                at,
+                format!(
+                    "specialisations and members such as {name} are not supported; use overloads"
+                ),
+            );
         }
         self.expect("(")?;
         let hidden = self.shadowed.len();
         let parameters = self.parameters()?;
-        let kind = if is_global { FunctionKind::Global } else { FunctionKind::Device };
+        let kind = if is_global {
+            FunctionKind::Global
+        } else {
+            FunctionKind::Device
+        };
         let body = if self.take(";") {
             None
         } else if self.is("{") {
@@ -437,7 +380,16 @@ impl Parser {
             return self.unexpected("{ or ;");
         };
         self.types.extend(self.shadowed.drain(hidden..));
-        self.push_function(Function { at, index: 0, name, kind, template, result, parameters, body });
+        self.push_function(Function {
+            at,
+            index: 0,
+            name,
+            kind,
+            template,
+            result,
+            parameters,
+            body,
+        });
         Ok(())
     }
 
@@ -457,14 +409,27 @@ impl Parser {
             let unnamed = matches!(self.peek(), Tok::Punct("," | ")"));
             let mut parameter = if unnamed {
                 Variable {
-                    at: self.at(), name: Rc::from(""), ty: specifiers.ty, lengths: Vec::new(), init: None,
-                    space: Space::Plain, is_extern: false,
+                    at: self.at(),
+                    name: Rc::from(""),
+                    ty: specifiers.ty,
+                    lengths: Vec::new(),
+                    init: None,
+                    space: Space::Plain,
+                    is_extern: false,
                 }
             } else {
                 let pointed = self.next;
                 let ty = self.pointers(specifiers.ty.clone())?;
                 if matches!(self.peek(), Tok::Punct("," | ")")) {
-                    Variable { at: self.at(), name: Rc::from(""), ty, lengths: Vec::new(), init: None, space: Space::Plain, is_extern: false }
+                    Variable {
+                        at: self.at(),
+                        name: Rc::from(""),
+                        ty,
+                        lengths: Vec::new(),
+                        init: None,
+                        space: Space::Plain,
+                        is_extern: false,
+                    }
                 } else {
                     self.next = pointed;
                     self.declarator(&specifiers)?

@@ -1,9 +1,11 @@
 //! The recursive-descent parser. Nesting is bounded.
 
+mod declarators;
 mod expr;
 mod items;
 mod operators;
 mod stmt;
+mod structures;
 mod types;
 
 use std::collections::HashSet;
@@ -173,7 +175,9 @@ impl Parser {
         if self.depth > MAX_NESTING {
             return fault(
                 self.at(),
-                format!("statements and brackets nest more than {MAX_NESTING} deep; split the function"),
+                format!(
+                    "statements and brackets nest more than {MAX_NESTING} deep; split the function"
+                ),
             );
         }
         Ok(())

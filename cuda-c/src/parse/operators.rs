@@ -60,7 +60,10 @@ impl Parser {
             let at = self.at();
             self.next += 1;
             let right = self.assignment()?;
-            left = Expr { at, kind: ExprKind::Comma(Box::new(left), Box::new(right)) };
+            left = Expr {
+                at,
+                kind: ExprKind::Comma(Box::new(left), Box::new(right)),
+            };
             self.enter()?;
             entered += 1;
         }
@@ -79,7 +82,8 @@ impl Parser {
                 let accept = self.expression()?;
                 self.expect(":")?;
                 let reject = self.assignment()?;
-                let kind = ExprKind::Conditional(Box::new(left), Box::new(accept), Box::new(reject));
+                let kind =
+                    ExprKind::Conditional(Box::new(left), Box::new(accept), Box::new(reject));
                 Expr { at, kind }
             }
             Tok::Punct(punct) => match assignment(punct) {
@@ -87,11 +91,17 @@ impl Parser {
                     self.next += 1;
                     let right = if self.is("{") {
                         let at = self.at();
-                        Expr { at, kind: ExprKind::List(self.initializer_list()?) }
+                        Expr {
+                            at,
+                            kind: ExprKind::List(self.initializer_list()?),
+                        }
                     } else {
                         self.assignment()?
                     };
-                    Expr { at, kind: ExprKind::Assign(operator, Box::new(left), Box::new(right)) }
+                    Expr {
+                        at,
+                        kind: ExprKind::Assign(operator, Box::new(left), Box::new(right)),
+                    }
                 }
                 None => left,
             },
@@ -122,7 +132,10 @@ impl Parser {
             self.enter()?;
             entered += 1;
             let right = self.binary(precedence + 1)?;
-            left = Expr { at, kind: ExprKind::Binary(operator, Box::new(left), Box::new(right)) };
+            left = Expr {
+                at,
+                kind: ExprKind::Binary(operator, Box::new(left), Box::new(right)),
+            };
         }
         self.depth -= entered;
         Ok(left)

@@ -67,7 +67,11 @@ impl Parser {
             "break" | "continue" => {
                 self.next += 1;
                 self.expect(";")?;
-                if &*word == "break" { StmtKind::Break } else { StmtKind::Continue }
+                if &*word == "break" {
+                    StmtKind::Break
+                } else {
+                    StmtKind::Continue
+                }
             }
             "return" => {
                 self.next += 1;
@@ -76,7 +80,10 @@ impl Parser {
                 } else if self.is("{") {
                     let at = self.at();
                     let parts = self.initializer_list()?;
-                    Some(crate::ast::Expr { at, kind: crate::ast::ExprKind::List(parts) })
+                    Some(crate::ast::Expr {
+                        at,
+                        kind: crate::ast::ExprKind::List(parts),
+                    })
                 } else {
                     Some(self.expression()?)
                 };
@@ -84,11 +91,30 @@ impl Parser {
                 StmtKind::Return(value)
             }
             "asm" | "__asm__" => {
-                return fault(at, "inline assembly is not supported; write the operation in C");
+                return fault(
+                    at,
+                    "inline assembly is not supported; write the operation in C",
+                );
             }
             "goto" => return fault(at, "goto is not supported; use loops, break and continue"),
-            "try" | "throw" => return fault(at, "exceptions are not supported; write a status to a buffer"),
-            "case" | "default" => return fault(at, format!("{word} is not directly inside a switch; move it there")),
+            "try" | "throw" => {
+                return fault(
+                    at,
+                    "exceptions are not supported; write a status to a buffer",
+                );
+            }
+            "case" | "default" => {
+                return fault(
+                    at,
+                    format!("{word} is not directly inside a switch; move it there"),
+                );
+            }
+            "union" => {
+                return fault(
+                    at,
+                    "unions are not supported; use __float_as_int and its like, or a structure",
+                );
+            }
             "using" | "typedef" => {
                 self.alias()?;
                 StmtKind::Empty
@@ -98,8 +124,13 @@ impl Parser {
                 self.expect(";")?;
                 StmtKind::Empty
             }
-            "struct" if self.is_at(2, "{") => {
-                return fault(at, "structures are declared outside of functions; move this one there");
+            "struct" if self.is_at(1, "{") || self.is_at(2, "{") => {
+                let name = self.structure_body(Vec::new())?;
+                if self.take(";") {
+                    return Ok(self.make(at, StmtKind::Empty));
+                }
+                let specifiers = self.specifiers_of(at, &name);
+                StmtKind::Declare(self.declarators(&specifiers)?)
             }
             _ if self.is_declaration() => {
                 let specifiers = self.specifiers()?;
@@ -149,9 +180,16 @@ impl Parser {
         self.expect("=")?;
         variable.init = Some(self.assignment()?);
         self.expect(")")?;
-        let condition = crate::ast::Expr { at, kind: crate::ast::ExprKind::Name(variable.name.clone(), Vec::new()) };
+        let condition = crate::ast::Expr {
+            at,
+            kind: crate::ast::ExprKind::Name(variable.name.clone(), Vec::new()),
+        };
         let accept = Box::new(self.statement()?);
-        let reject = if self.take_word("else") { Some(Box::new(self.statement()?)) } else { None };
+        let reject = if self.take_word("else") {
+            Some(Box::new(self.statement()?))
+        } else {
+            None
+        };
         let declared = self.make(at, StmtKind::Declare(vec![variable]));
         let branch = self.make(at, StmtKind::If(condition, accept, reject));
         Ok(StmtKind::Block(vec![declared, branch]))
@@ -170,12 +208,25 @@ impl Parser {
         } else {
             Some(Box::new(self.expression_statement()?))
         };
-        let condition = if self.is(";") { None } else { Some(self.expression()?) };
+        let condition = if self.is(";") {
+            None
+        } else {
+            Some(self.expression()?)
+        };
         self.expect(";")?;
-        let step = if self.is(")") { None } else { Some(self.expression()?) };
+        let step = if self.is(")") {
+            None
+        } else {
+            Some(self.expression()?)
+        };
         self.expect(")")?;
         let body = Box::new(self.statement()?);
-        Ok(StmtKind::For { init, condition, step, body })
+        Ok(StmtKind::For {
+            init,
+            condition,
+            step,
+            body,
+        })
     }
 
     fn switch_statement(&mut self) -> Outcome<StmtKind> {
@@ -196,14 +247,22 @@ impl Parser {
                 let stmt = self.statement()?;
                 match cases.last_mut() {
                     Some(case) => case.body.push(stmt),
-                    None => return fault(at, "a statement of the switch precedes its first case; move it"),
+                    None => {
+                        return fault(
+                            at,
+                            "a statement of the switch precedes its first case; move it",
+                        );
+                    }
                 }
                 continue;
             };
             self.expect(":")?;
             match cases.last_mut() {
                 Some(case) if case.body.is_empty() => case.labels.push(label),
-                _ => cases.push(Case { labels: vec![label], body: Vec::new() }),
+                _ => cases.push(Case {
+                    labels: vec![label],
+                    body: Vec::new(),
+                }),
             }
         }
         Ok(StmtKind::Switch(selector, cases))

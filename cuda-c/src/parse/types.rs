@@ -3,25 +3,85 @@
 use std::rc::Rc;
 
 use super::Parser;
-use crate::ast::{Base, Expr, ExprKind, Prim, Space, TemplateArg, TypeName, Variable};
+use crate::ast::{Base, Prim, Space, TemplateArg, TypeName};
 use crate::error::{Outcome, fault};
 use crate::source::Tok;
 
 /// Words that are part of a declaration and have no meaning for a kernel.
 const IGNORED: [&str; 15] = [
-    "inline", "static", "register", "volatile", "__restrict__", "__restrict", "restrict",
-    "__forceinline__", "__noinline__", "constexpr", "__inline__", "typename", "struct", "enum",
+    "inline",
+    "static",
+    "register",
+    "volatile",
+    "__restrict__",
+    "__restrict",
+    "restrict",
+    "__forceinline__",
+    "__noinline__",
+    "constexpr",
+    "__inline__",
+    "typename",
+    "struct",
+    "enum",
     "mutable",
 ];
 
 /// Names of types that are declared in every source.
 const TYPES: [&str; 54] = [
-    "float1", "float2", "float3", "float4", "int1", "int2", "int3", "int4", "uint1", "uint2", "uint3",
-    "uint4", "double1", "double2", "double3", "double4", "char2", "char3", "char4", "uchar2", "uchar3",
-    "uchar4", "short2", "short3", "short4", "ushort2", "ushort3", "ushort4", "dim3", "int8_t",
-    "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t", "size_t",
-    "ptrdiff_t", "uint", "uchar", "ushort", "half", "__half", "uintptr_t", "intptr_t", "ssize_t",
-    "long2", "longlong2", "ulong", "half2", "__half2", "char1", "uchar1",
+    "float1",
+    "float2",
+    "float3",
+    "float4",
+    "int1",
+    "int2",
+    "int3",
+    "int4",
+    "uint1",
+    "uint2",
+    "uint3",
+    "uint4",
+    "double1",
+    "double2",
+    "double3",
+    "double4",
+    "char2",
+    "char3",
+    "char4",
+    "uchar2",
+    "uchar3",
+    "uchar4",
+    "short2",
+    "short3",
+    "short4",
+    "ushort2",
+    "ushort3",
+    "ushort4",
+    "dim3",
+    "int8_t",
+    "uint8_t",
+    "int16_t",
+    "uint16_t",
+    "int32_t",
+    "uint32_t",
+    "int64_t",
+    "uint64_t",
+    "size_t",
+    "ptrdiff_t",
+    "uint",
+    "uchar",
+    "ushort",
+    "half",
+    "__half",
+    "uintptr_t",
+    "intptr_t",
+    "ssize_t",
+    "long2",
+    "longlong2",
+    "ulong",
+    "half2",
+    "__half2",
+    "char1",
+    "uchar1",
 ];
 
 /// What the words before a declarator say.
@@ -41,13 +101,6 @@ impl Parser {
         }
     }
 
-    /// A variable hides a type of its name, up to the end of the function.
-    fn shadow(&mut self, name: &Rc<str>) {
-        if self.types.remove(name) {
-            self.shadowed.push(name.clone());
-        }
-    }
-
     /// Returns true if a type starts here.
     pub(super) fn is_type(&self) -> bool {
         self.is_type_at(0)
@@ -59,8 +112,22 @@ impl Parser {
         };
         matches!(
             &**name,
-            "const" | "void" | "auto" | "bool" | "char" | "short" | "int" | "long" | "signed" | "unsigned" | "float"
-                | "double" | "volatile" | "typename" | "struct" | "enum"
+            "const"
+                | "void"
+                | "auto"
+                | "bool"
+                | "char"
+                | "short"
+                | "int"
+                | "long"
+                | "signed"
+                | "unsigned"
+                | "float"
+                | "double"
+                | "volatile"
+                | "typename"
+                | "struct"
+                | "enum"
         ) || self.types.contains(name)
             || (&**name == "std"
                 && self.is_at(ahead + 1, "::")
@@ -74,8 +141,22 @@ impl Parser {
         };
         if matches!(
             &**name,
-            "static" | "register" | "extern" | "constexpr" | "__shared__" | "__constant__" | "__device__" | "const"
-                | "volatile" | "auto" | "struct" | "enum" | "typename" | "__align__" | "alignas" | "inline"
+            "static"
+                | "register"
+                | "extern"
+                | "constexpr"
+                | "__shared__"
+                | "__constant__"
+                | "__device__"
+                | "const"
+                | "volatile"
+                | "auto"
+                | "struct"
+                | "enum"
+                | "typename"
+                | "__align__"
+                | "alignas"
+                | "inline"
         ) {
             return true;
         }
@@ -88,13 +169,37 @@ impl Parser {
             || self.is_word("std")
     }
 
+    /// Returns the specifiers of a variable of a structure.
+    pub(super) fn specifiers_of(&self, at: u32, name: &Rc<str>) -> Specifiers {
+        let base = Base::Name(name.clone(), Vec::new());
+        Specifiers {
+            ty: TypeName {
+                at,
+                base,
+                pointers: 0,
+                reference: false,
+                is_const: false,
+            },
+            space: Space::Plain,
+            is_extern: false,
+            is_global: false,
+            is_device: false,
+        }
+    }
+
     /// Parses the words before a declarator.
     pub(super) fn specifiers(&mut self) -> Outcome<Specifiers> {
         let at = self.at();
         let mut words: Vec<Rc<str>> = Vec::new();
         let mut base = None;
         let mut found = Specifiers {
-            ty: TypeName { at, base: Base::Void, pointers: 0, reference: false, is_const: false },
+            ty: TypeName {
+                at,
+                base: Base::Void,
+                pointers: 0,
+                reference: false,
+                is_const: false,
+            },
             space: Space::Plain,
             is_extern: false,
             is_global: false,
@@ -127,11 +232,17 @@ impl Parser {
                     self.next = self.after_bracket(self.next + 1)?;
                     continue;
                 }
-                "thread_local" => return fault(self.at(), "thread_local is not supported; use a local variable"),
+                "thread_local" => {
+                    return fault(
+                        self.at(),
+                        "thread_local is not supported; use a local variable",
+                    );
+                }
                 word if IGNORED.contains(&word) => {}
                 "void" => base = Some(Base::Void),
                 "auto" => base = Some(Base::Auto),
-                "bool" | "char" | "short" | "int" | "long" | "signed" | "unsigned" | "float" | "double"
+                "bool" | "char" | "short" | "int" | "long" | "signed" | "unsigned" | "float"
+                | "double"
                     if base.is_none() =>
                 {
                     words.push(name);
@@ -142,7 +253,11 @@ impl Parser {
                 }
                 _ if base.is_none() && words.is_empty() && self.types.contains(&name) => {
                     self.next += 1;
-                    let arguments = if self.is("<") { self.template_arguments()? } else { Vec::new() };
+                    let arguments = if self.is("<") {
+                        self.template_arguments()?
+                    } else {
+                        Vec::new()
+                    };
                     base = Some(named(&name, arguments));
                     continue;
                 }
@@ -158,128 +273,17 @@ impl Parser {
         Ok(found)
     }
 
-    /// Parses `*`, `&` and their qualifiers.
-    pub(super) fn pointers(&mut self, mut ty: TypeName) -> Outcome<TypeName> {
-        loop {
-            if self.take("*") {
-                if ty.pointers == 0 {
-                    // The constness that matters is the pointee's.
-                } 
-                ty.pointers += 1;
-            } else if self.is("&") || self.is("&&") {
-                self.next += 1;
-                ty.reference = true;
-            } else if matches!(self.peek(), Tok::Name(name) if matches!(&**name, "const" | "__restrict__" | "__restrict" | "restrict" | "volatile"))
-            {
-                self.next += 1;
-            } else {
-                break;
-            }
-        }
-        if ty.pointers > 8 {
-            return fault(ty.at, "the type has more than 8 levels of pointers; use indices");
-        }
-        Ok(ty)
-    }
-
     /// Parses a type without a name, as in a cast.
     pub(super) fn type_name(&mut self) -> Outcome<TypeName> {
         let specifiers = self.specifiers()?;
         let ty = self.pointers(specifiers.ty)?;
         if self.is("(") && self.is_at(1, "*") {
-            return fault(self.at(), "function pointers are not supported; call the function by name or use a template");
-        }
-        Ok(ty)
-    }
-
-    /// Parses a declarator: pointers, a name and array lengths.
-    pub(super) fn declarator(&mut self, specifiers: &Specifiers) -> Outcome<Variable> {
-        let ty = self.pointers(specifiers.ty.clone())?;
-        let at = self.at();
-        if self.is("(") && self.is_at(1, "*") {
             return fault(
-                at,
-                "function pointers and pointers to arrays are not supported; call functions by name, index arrays",
+                self.at(),
+                "function pointers are not supported; call the function by name or use a template",
             );
         }
-        let name = self.name("the name of a variable")?;
-        self.shadow(&name);
-        let mut lengths = Vec::new();
-        while self.take("[") {
-            if self.take("]") {
-                lengths.push(None);
-                continue;
-            }
-            let length = self.expression()?;
-            lengths.push(Some(length));
-            self.expect("]")?;
-        }
-        if lengths.len() > 8 {
-            return fault(at, "the array has more than 8 dimensions; use fewer");
-        }
-        Ok(Variable {
-            at,
-            name,
-            ty,
-            lengths,
-            init: None,
-            space: specifiers.space,
-            is_extern: specifiers.is_extern,
-        })
-    }
-
-    /// Parses declarators with initialisers up to a semicolon.
-    pub(super) fn declarators(&mut self, specifiers: &Specifiers) -> Outcome<Vec<Variable>> {
-        let mut variables = Vec::new();
-        loop {
-            let mut variable = self.declarator(specifiers)?;
-            if self.take("=") {
-                variable.init = Some(self.initializer()?);
-            } else if self.is("{") {
-                variable.init = Some(self.initializer()?);
-            } else if self.is("(") {
-                let at = self.at();
-                self.next += 1;
-                let arguments = self.arguments()?;
-                let kind = ExprKind::Construct(variable.ty.clone(), arguments);
-                variable.init = Some(Expr { at, kind });
-            }
-            variables.push(variable);
-            if !self.take(",") {
-                break;
-            }
-        }
-        self.expect(";")?;
-        Ok(variables)
-    }
-
-    fn initializer(&mut self) -> Outcome<Expr> {
-        if !self.is("{") {
-            return self.assignment();
-        }
-        self.enter()?;
-        let at = self.at();
-        self.next += 1;
-        let mut parts = Vec::new();
-        while !self.is("}") {
-            if self.is(".") {
-                return fault(self.at(), "designated initialisers are not supported; list the values in order");
-            }
-            parts.push(self.initializer()?);
-            if !self.take(",") {
-                break;
-            }
-        }
-        self.expect("}")?;
-        self.leave();
-        Ok(Expr { at, kind: ExprKind::List(parts) })
-    }
-
-    pub(super) fn initializer_list(&mut self) -> Outcome<Vec<Expr>> {
-        match self.initializer()?.kind {
-            ExprKind::List(parts) => Ok(parts),
-            _ => self.unexpected("{"),
-        }
+        Ok(ty)
     }
 
     /// Parses `<…>` after a template's name.

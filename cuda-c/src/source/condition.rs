@@ -23,7 +23,10 @@ pub(super) fn evaluate(tokens: &[Token], at: u32) -> Outcome<bool> {
     };
     let value = condition.ternary()?;
     if condition.next < tokens.len() {
-        return fault(at, "the condition goes on after its end; use integers, names and operators");
+        return fault(
+            at,
+            "the condition goes on after its end; use integers, names and operators",
+        );
     }
     Ok(value != 0)
 }
@@ -52,7 +55,10 @@ impl Condition<'_> {
     fn ternary(&mut self) -> Outcome<i64> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return fault(self.at, format!("the condition nests more than {MAX_DEPTH} deep; simplify it"));
+            return fault(
+                self.at,
+                format!("the condition nests more than {MAX_DEPTH} deep; simplify it"),
+            );
         }
         let condition = self.binary(0)?;
         let mut value = condition;
@@ -106,7 +112,10 @@ impl Condition<'_> {
     fn unary(&mut self) -> Outcome<i64> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return fault(self.at, format!("the condition nests more than {MAX_DEPTH} deep; simplify it"));
+            return fault(
+                self.at,
+                format!("the condition nests more than {MAX_DEPTH} deep; simplify it"),
+            );
         }
         let Some(token) = self.tokens.get(self.next) else {
             return fault(self.at, "the condition ends early; complete it");

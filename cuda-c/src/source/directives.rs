@@ -81,7 +81,10 @@ pub(crate) fn preprocess(source: &str, defines: &[(&str, &str)]) -> Outcome<Vec<
     if source.len() > MAX_SOURCE_BYTES {
         return fault(
             0,
-            format!("the source has {} bytes, more than {MAX_SOURCE_BYTES}; split it", source.len()),
+            format!(
+                "the source has {} bytes, more than {MAX_SOURCE_BYTES}; split it",
+                source.len()
+            ),
         );
     }
     let mut macros = Macros::default();
@@ -200,13 +203,18 @@ impl Preprocessor<'_> {
         }
         fault(
             at,
-            format!("#include of {name}: files are not read; paste what the kernel needs of it into the source"),
+            format!(
+                "#include of {name}: files are not read; paste what the kernel needs of it into the source"
+            ),
         )
     }
 
     fn open(&mut self, name: &str, rest: &[Token], at: u32) -> Outcome<()> {
         if self.branches.len() >= MAX_CONDITIONS {
-            return fault(at, format!("conditions nest more than {MAX_CONDITIONS} deep; flatten them"));
+            return fault(
+                at,
+                format!("conditions nest more than {MAX_CONDITIONS} deep; flatten them"),
+            );
         }
         let outer = self.is_active();
         let holds = match name {
@@ -252,7 +260,9 @@ impl Preprocessor<'_> {
                 text.push(token.clone());
                 continue;
             }
-            let parenthesis = tokens.next_if(|token| token.tok == Tok::Punct("(")).is_some();
+            let parenthesis = tokens
+                .next_if(|token| token.tok == Tok::Punct("("))
+                .is_some();
             let Some(Tok::Name(symbol)) = tokens.next().map(|token| &token.tok) else {
                 return fault(at, "defined lacks a name");
             };
@@ -280,7 +290,10 @@ impl Preprocessor<'_> {
         let mut body = &rest[1..];
         let mut variadic = false;
         let mut parameters = None;
-        if body.first().is_some_and(|token| token.tok == Tok::Punct("(") && !token.spaced) {
+        if body
+            .first()
+            .is_some_and(|token| token.tok == Tok::Punct("(") && !token.spaced)
+        {
             let Some(end) = body.iter().position(|token| token.tok == Tok::Punct(")")) else {
                 return fault(at, "the parameters of the macro have no end; add )");
             };

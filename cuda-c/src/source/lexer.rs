@@ -9,8 +9,14 @@ use crate::error::{Outcome, fault};
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Tok {
     Name(Rc<str>),
-    Int { value: u64, unsigned: bool, long: bool },
-    Float { value: f64 },
+    Int {
+        value: u64,
+        unsigned: bool,
+        long: bool,
+    },
+    Float {
+        value: f64,
+    },
     Char(i32),
     Text(Rc<[u8]>),
     Punct(&'static str),
@@ -308,13 +314,15 @@ fn integer_value(text: &str, hex: bool, binary: bool) -> Option<Tok> {
     let suffix_at = text
         .char_indices()
         .find(|(at, c)| {
-            matches!(c, 'u' | 'U' | 'l' | 'L')
-                || (*at > 0 && !hex && matches!(c, 'f' | 'F'))
+            matches!(c, 'u' | 'U' | 'l' | 'L') || (*at > 0 && !hex && matches!(c, 'f' | 'F'))
         })
         .map_or(text.len(), |(at, _)| at);
     let (digits, suffix) = text.split_at(suffix_at);
     let suffix = suffix.to_ascii_lowercase();
-    if !matches!(suffix.as_str(), "" | "u" | "l" | "ul" | "lu" | "ll" | "ull" | "llu") {
+    if !matches!(
+        suffix.as_str(),
+        "" | "u" | "l" | "ul" | "lu" | "ll" | "ull" | "llu"
+    ) {
         return None;
     }
     let value = if hex {

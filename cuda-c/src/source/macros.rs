@@ -54,7 +54,10 @@ impl Macros {
         if self.spent > 4 * MAX_TOKENS {
             return fault(
                 at,
-                format!("macros expand to more than {} tokens; use functions", 4 * MAX_TOKENS),
+                format!(
+                    "macros expand to more than {} tokens; use functions",
+                    4 * MAX_TOKENS
+                ),
             );
         }
         Ok(())
@@ -68,7 +71,10 @@ impl Macros {
     ) -> Outcome<Vec<Token>> {
         if depth > MAX_DEPTH {
             let at = text.first().map_or(0, |token| token.at);
-            return fault(at, format!("macro calls nest more than {MAX_DEPTH} deep; use functions"));
+            return fault(
+                at,
+                format!("macro calls nest more than {MAX_DEPTH} deep; use functions"),
+            );
         }
         let mut frames = vec![Frame {
             name: None,
@@ -136,7 +142,10 @@ impl Macros {
             }
             if std::mem::take(&mut is_text) {
                 // The text of strings counts in host code only, which is skipped.
-                out.push(Token { tok: Tok::Text(Rc::from([])), ..token.clone() });
+                out.push(Token {
+                    tok: Tok::Text(Rc::from([])),
+                    ..token.clone()
+                });
                 continue;
             }
             let parameter = match &token.tok {
@@ -146,9 +155,8 @@ impl Macros {
                 Tok::Name(name) => parameters.iter().position(|other| other == name),
                 _ => None,
             };
-            let is_paste = |token: Option<&Token>| {
-                token.is_some_and(|token| token.tok == Tok::Punct("##"))
-            };
+            let is_paste =
+                |token: Option<&Token>| token.is_some_and(|token| token.tok == Tok::Punct("##"));
             let pasted = is_paste(definition.body.get(index + 1))
                 || (index > 0 && is_paste(definition.body.get(index - 1)));
             match parameter {
@@ -159,7 +167,8 @@ impl Macros {
                         continue;
                     };
                     if expanded[i].is_none() {
-                        expanded[i] = Some(self.expand_within(argument.clone(), disabled, depth + 1)?);
+                        expanded[i] =
+                            Some(self.expand_within(argument.clone(), disabled, depth + 1)?);
                     }
                     let text = expanded[i].as_deref().unwrap_or(&[]);
                     self.spent += text.len();
@@ -208,9 +217,7 @@ fn arguments(
             Tok::Punct("(") => depth += 1,
             Tok::Punct(")") if depth == 0 => break,
             Tok::Punct(")") => depth -= 1,
-            Tok::Punct(",")
-                if depth == 0 && !(variadic && arguments.len() > parameters.len()) =>
-            {
+            Tok::Punct(",") if depth == 0 && !(variadic && arguments.len() > parameters.len()) => {
                 arguments.push(Vec::new());
                 continue;
             }
@@ -225,7 +232,10 @@ fn arguments(
     if !empty && (arguments.len() < least || (!variadic && arguments.len() > least)) {
         return fault(
             name.at,
-            format!("the macro takes {least} arguments, and {} are given", arguments.len()),
+            format!(
+                "the macro takes {least} arguments, and {} are given",
+                arguments.len()
+            ),
         );
     }
     Ok(arguments)
@@ -262,7 +272,9 @@ fn paste(tokens_in: Vec<Token>, at: u32) -> Outcome<Vec<Token>> {
 fn spelling(tok: &Tok) -> Option<String> {
     match tok {
         Tok::Name(name) => Some(name.to_string()),
-        Tok::Int { value, unsigned, .. } => Some(format!("{value}{}", if *unsigned { "u" } else { "" })),
+        Tok::Int {
+            value, unsigned, ..
+        } => Some(format!("{value}{}", if *unsigned { "u" } else { "" })),
         _ => None,
     }
 }

@@ -148,9 +148,21 @@ impl Ty {
     /// Appends the leaves; `count` is the number of elements of the arrays around.
     fn collect(&self, count: Option<u32>, leaves: &mut Vec<Leaf>) {
         match self {
-            Self::Void | Self::Pointer(_) => leaves.push(Leaf { prim: Prim::UInt, lanes: 1, count }),
-            Self::Prim(prim) => leaves.push(Leaf { prim: *prim, lanes: 1, count }),
-            Self::Vector(prim, lanes) => leaves.push(Leaf { prim: *prim, lanes: *lanes, count }),
+            Self::Void | Self::Pointer(_) => leaves.push(Leaf {
+                prim: Prim::UInt,
+                lanes: 1,
+                count,
+            }),
+            Self::Prim(prim) => leaves.push(Leaf {
+                prim: *prim,
+                lanes: 1,
+                count,
+            }),
+            Self::Vector(prim, lanes) => leaves.push(Leaf {
+                prim: *prim,
+                lanes: *lanes,
+                count,
+            }),
             Self::Struct(structure) => {
                 for field in &structure.fields {
                     field.ty.collect(count, leaves);
@@ -202,17 +214,32 @@ pub(crate) fn structure(
     for (name, ty) in fields {
         let (field_size, field_align) = (ty.size(), ty.align());
         align = align.max(field_align);
-        let offset = if is_union { 0 } else { size.next_multiple_of(u64::from(field_align)) };
+        let offset = if is_union {
+            0
+        } else {
+            size.next_multiple_of(u64::from(field_align))
+        };
         size = size.max(offset + u64::from(field_size));
         let n_leaves = ty.n_leaves();
-        laid.push(Field { name, ty, offset: offset as u32, leaf });
+        laid.push(Field {
+            name,
+            ty,
+            offset: offset as u32,
+            leaf,
+        });
         leaf += n_leaves;
         if size > MAX_BYTES || leaf > MAX_LEAVES {
             return None;
         }
     }
     let size = size.next_multiple_of(u64::from(align)) as u32;
-    Some(Rc::new(Struct { name, fields: laid, size: size.max(1), align, n_leaves: leaf }))
+    Some(Rc::new(Struct {
+        name,
+        fields: laid,
+        size: size.max(1),
+        align,
+        n_leaves: leaf,
+    }))
 }
 
 /// Returns the built-in vector type of a name such as `float4` or `uchar4`.
@@ -243,6 +270,10 @@ pub(crate) fn vector(name: &str) -> Option<Ty> {
         .iter()
         .map(|field| (Rc::from(*field), Ty::Prim(prim)))
         .collect();
-    let align = if lanes == 3 { prim.size() } else { prim.size() * lanes };
+    let align = if lanes == 3 {
+        prim.size()
+    } else {
+        prim.size() * lanes
+    };
     structure(Rc::from(name), fields, false, align).map(Ty::Struct)
 }
