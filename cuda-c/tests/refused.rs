@@ -75,7 +75,7 @@ const BODIES: &[(&str, (u32, u32), &str)] = &[
     ("int v = 08;", (2, 9), "not a number"),
     ("int v = ;", (2, 9), "expected an expression"),
     ("union { int i; float f; } u;", (2, 1), "unions"),
-    ("int &r = out[0]; int **p;", (2, 25), "pointers"),
+    ("int &r = out[0]; int **p;", (2, 24), "pointers"),
     (
         "__ballot_sync(~0u, n) ? out[0] = 1 : __any_sync(~0u, n);",
         (2, 38),
