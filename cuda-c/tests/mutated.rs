@@ -109,7 +109,10 @@ fn compile(source: &str, random: &mut Random) -> usize {
         match compile_cuda(source, &options) {
             Ok(compiled) => {
                 n_compiled += 1;
-                compiled.wgsl().unwrap();
+                let wgsl = compiled.wgsl().unwrap();
+                if let Err(error) = naga::front::wgsl::parse_str(&wgsl) {
+                    panic!("{}\n{wgsl}\n{source}", error.emit_to_string(&wgsl));
+                }
             }
             Err(error) => assert!(!error.message.contains("defect"), "{error}\n{source}"),
         }

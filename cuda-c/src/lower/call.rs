@@ -20,16 +20,13 @@ const BY_REFERENCE: [&str; 1] = ["swap"];
 impl Lowering<'_> {
     pub(super) fn call(&mut self, callee: &Expr, arguments: &[Expr], at: u32) -> Outcome<Value> {
         let ExprKind::Name(name, template) = &callee.kind else {
-            return fault(
-                at,
-                "only functions are called, by their names; function pointers and members are not supported",
-            );
+            return self.member_call(callee, arguments, at);
         };
         if self.find(name).is_some() {
-            return fault(
-                at,
-                format!("{name} is a variable; functors and function pointers are not supported"),
-            );
+            return self.call_object(name, arguments, at);
+        }
+        if let Some(value) = self.sibling_call(name, arguments, at)? {
+            return Ok(value);
         }
         let program = self.program;
         let candidates: Vec<Rc<Function>> = program

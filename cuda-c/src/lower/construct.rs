@@ -50,6 +50,9 @@ impl Lowering<'_> {
 
     /// Makes a value of parts: `T(a)`, `T{a, b}`.
     pub(super) fn construct(&mut self, ty: &Ty, parts: &[Expr], at: u32) -> Outcome<Value> {
+        if let Some(value) = self.constructed(ty, parts, at)? {
+            return Ok(value);
+        }
         if parts.is_empty() {
             return self.zero_value(ty, at);
         }

@@ -42,6 +42,7 @@ impl Lowering<'_> {
                 None => ty,
             };
             let init = match &variable.init {
+                None if matches!(ty, Ty::Struct(_)) => self.constructed(&ty, &[], at)?,
                 None => None,
                 Some(Expr {
                     kind: ExprKind::Text(text),

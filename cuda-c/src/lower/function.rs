@@ -301,12 +301,6 @@ impl Lowering<'_> {
             self.f.builtins.insert(*bit, handle);
         }
         let ty = self.resolve(&function.result)?;
-        if function.result.reference {
-            return fault(
-                function.at,
-                "functions that return references are not supported; return a value or an index",
-            );
-        }
         self.f.result = ty.clone();
         if ty != Ty::Void {
             let ty = self.result_ty(&ty);

@@ -19,6 +19,7 @@ mod kernel;
 mod level;
 mod math;
 mod memory;
+mod method;
 mod names;
 mod overload;
 mod parameter;

@@ -47,6 +47,9 @@ impl Lowering<'_> {
                 VarKind::Value(value) => Place::Value(value.clone()),
             });
         }
+        if let Some(place) = self.own_member(name, at)? {
+            return Ok(place);
+        }
         if let Some(value) = self.built_in(name, at)? {
             return Ok(Place::Value(value));
         }

@@ -223,6 +223,9 @@ impl Lowering<'_> {
         places: Vec<Place>,
         at: u32,
     ) -> Outcome<Option<Value>> {
+        if let Some(value) = self.member_operator(sign, &places, at)? {
+            return Ok(Some(value));
+        }
         let name = format!("operator{sign}");
         let candidates: Vec<Rc<Function>> = self
             .program

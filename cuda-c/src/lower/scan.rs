@@ -94,7 +94,7 @@ fn walk_stmt(stmt: &Stmt, visit: &mut dyn FnMut(&Expr)) {
 fn called(expr: &Expr) -> Option<&Rc<str>> {
     match &expr.kind {
         ExprKind::Call(callee, _) => match &callee.kind {
-            ExprKind::Name(name, _) => Some(name),
+            ExprKind::Name(name, _) | ExprKind::Member { name, .. } => Some(name),
             _ => None,
         },
         _ => None,
@@ -133,6 +133,10 @@ pub(super) fn functions_that_call(
                 calls |= called(expr).is_some_and(|name| is_kind(name) || found.contains(name));
             });
             if calls {
+                // A member function is called by its last name.
+                if let Some((_, last)) = function.name.rsplit_once("::") {
+                    found.insert(Rc::from(last));
+                }
                 found.insert(function.name.clone());
             }
         }

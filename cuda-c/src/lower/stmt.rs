@@ -168,7 +168,7 @@ impl Lowering<'_> {
             flags: None,
         };
         self.f.targets.push(target);
-        let lowered = self.cases(cases, prim);
+        let lowered = self.cases(cases, prim, selector.at);
         self.f.targets.pop();
         self.f.control = outside.join(self.f.exit);
         let lowered = lowered?;
@@ -180,7 +180,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn cases(&mut self, cases: &[Case], prim: Prim) -> Outcome<Vec<SwitchCase>> {
+    fn cases(&mut self, cases: &[Case], prim: Prim, selector_at: u32) -> Outcome<Vec<SwitchCase>> {
         let mut lowered = Vec::new();
         let mut seen = std::collections::HashSet::new();
         let mut has_default = false;
@@ -188,6 +188,9 @@ impl Lowering<'_> {
             let mut values = Vec::new();
             for label in &case.labels {
                 let Some(label) = label else {
+                    if has_default {
+                        return fault(selector_at, "the switch has two defaults; remove one");
+                    }
                     has_default = true;
                     values.push(SwitchValue::Default);
                     continue;

@@ -225,7 +225,7 @@ impl Parser {
                     },
                 });
             }
-            "dynamic_cast" | "typeid" | "throw" | "new" | "delete" | "this" | "co_await" => {
+            "dynamic_cast" | "typeid" | "throw" | "new" | "delete" | "co_await" => {
                 return fault(
                     at,
                     format!("{name} is not supported; use functions and buffers"),
@@ -236,6 +236,14 @@ impl Parser {
                     at,
                     "inline assembly is not supported; write the operation in C",
                 );
+            }
+            // `this` is the object here, and a pointer to it in C++.
+            "this" => {
+                let object = Expr {
+                    at,
+                    kind: ExprKind::Name(name.clone(), Vec::new()),
+                };
+                ExprKind::Unary(UnOp::AddressOf, boxed(object))
             }
             "operator" => return fault(at, "call the operator by its sign"),
             _ if self.is_type() && !self.is_at(1, "::") && !self.templates.contains(name) => {

@@ -319,7 +319,7 @@ impl Parser {
         Ok(())
     }
 
-    fn push_function(&mut self, mut function: Function) {
+    pub(super) fn push_function(&mut self, mut function: Function) {
         function.index = self.program.functions.len();
         self.program.functions.push(Rc::new(function));
     }
@@ -393,7 +393,7 @@ impl Parser {
         Ok(())
     }
 
-    fn parameters(&mut self) -> Outcome<Vec<Variable>> {
+    pub(super) fn parameters(&mut self) -> Outcome<Vec<Variable>> {
         let mut parameters = Vec::new();
         if self.take(")") {
             return Ok(parameters);

@@ -3,6 +3,7 @@
 mod declarators;
 mod expr;
 mod items;
+mod methods;
 mod operators;
 mod stmt;
 mod structures;

@@ -6,7 +6,7 @@ use crate::error::{Outcome, fault};
 use crate::source::Tok;
 
 impl Parser {
-    fn make(&mut self, at: u32, kind: StmtKind) -> Stmt {
+    pub(super) fn make(&mut self, at: u32, kind: StmtKind) -> Stmt {
         let id = self.program.n_statements;
         self.program.n_statements += 1;
         Stmt { at, id, kind }

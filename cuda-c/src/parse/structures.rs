@@ -41,10 +41,12 @@ impl Parser {
         }
         let end = self.after_bracket(self.next)?;
         let depth = self.depth;
+        let hidden = self.shadowed.len();
         if fields.is_ok() {
             self.next += 1;
-            fields = self.fields(end);
+            fields = self.fields(end, &name, &template);
         }
+        self.types.extend(self.shadowed.drain(hidden..));
         self.depth = depth;
         self.next = end;
         self.program.structures.push(Structure {
@@ -90,7 +92,13 @@ impl Parser {
         Ok(())
     }
 
-    pub(super) fn fields(&mut self, end: usize) -> Outcome<Vec<Variable>> {
+    /// Parses the members up to the closing brace.
+    fn fields(
+        &mut self,
+        end: usize,
+        name: &Rc<str>,
+        template: &[TemplateParam],
+    ) -> Outcome<Vec<Variable>> {
         let mut fields = Vec::new();
         while self.next + 1 < end {
             if matches!(self.peek(), Tok::Name(word) if matches!(&**word, "public" | "private"))
@@ -99,16 +107,11 @@ impl Parser {
                 self.next += 2;
                 continue;
             }
-            let specifiers = self.specifiers()?;
-            let start = self.next;
-            let first = self.declarator(&specifiers);
-            if first.is_err() || self.is("(") {
-                return fault(
-                    self.at(),
-                    "member functions are not supported; write a __device__ function that takes the structure",
-                );
+            if self.method_ahead() {
+                self.method(name, template)?;
+                continue;
             }
-            self.next = start;
+            let specifiers = self.specifiers()?;
             let declared = self.declarators(&specifiers)?;
             if let Some(field) = declared.iter().find(|field| field.init.is_some()) {
                 return fault(

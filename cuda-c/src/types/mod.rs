@@ -207,6 +207,11 @@ pub(crate) fn structure(
     is_union: bool,
     least_align: u32,
 ) -> Option<Rc<Struct>> {
+    // WGSL has no empty structures.
+    let mut fields = fields;
+    if fields.is_empty() {
+        fields.push((Rc::from(""), Ty::Prim(Prim::UChar)));
+    }
     let mut size = 0u64;
     let mut align = least_align.max(1);
     let mut leaf = 0;
