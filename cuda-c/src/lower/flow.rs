@@ -276,7 +276,7 @@ impl Lowering<'_> {
             .map(|(_, iteration)| iteration);
         let (mut block, ()) = self.block(|this| {
             if let (false, Some(condition)) = (condition_last, condition) {
-                this.leave_together(condition, has_barrier)?;
+                this.leave_together(condition, has_barrier, step.is_some())?;
             } else if condition.is_none() && !condition_last {
                 this.leave_if_all_left()?;
             }
@@ -290,7 +290,7 @@ impl Lowering<'_> {
                 guard.is_open = false;
             }
             if let (true, Some(condition)) = (condition_last, condition) {
-                this.leave_together(condition, has_barrier)?;
+                this.leave_together(condition, has_barrier, false)?;
             }
             Ok(())
         })?;
@@ -320,13 +320,19 @@ impl Lowering<'_> {
     }
 
     /// Leaves a loop with barriers when its condition ends it for all threads.
-    fn leave_together(&mut self, condition: &Expr, has_barrier: bool) -> Outcome<()> {
+    fn leave_together(
+        &mut self,
+        condition: &Expr,
+        has_barrier: bool,
+        is_counted: bool,
+    ) -> Outcome<()> {
         let value = self.expr(condition)?;
         let value = self.truth(value, condition.at)?;
         let Some(mut test) = value.first() else {
             return fault(condition.at, "the condition is not a number or pointer");
         };
         match value.level.kind {
+            Kind::Uniform if self.may_be_empty(is_counted) => test = self.any(test)?,
             Kind::Uniform => {}
             Kind::Memory => test = self.any(test)?,
             Kind::Divergent if has_barrier => {
@@ -364,6 +370,23 @@ impl Lowering<'_> {
             reject: Block::new(),
         });
         Ok(())
+    }
+
+    /// Returns true if all threads may have left the innermost loop, and its condition may hold on for ever without them. A loop
+    /// that counts ends by its condition; threads that left the function before it then cost no vote.
+    fn may_be_empty(&self, is_counted: bool) -> bool {
+        if !is_counted {
+            return self.f.guards.iter().any(|guard| guard.is_open);
+        }
+        let Some(target) = self.f.targets.last() else {
+            return false;
+        };
+        let (spec, id) = target.key;
+        let is_left = target
+            .flags
+            .is_some_and(|(index, _)| self.f.guards[index].is_open);
+        let returns = |index| self.facts.open.contains(&(spec, id, index));
+        is_left || self.f.return_guard.is_some_and(returns)
     }
 
     /// Leaves an endless loop once no thread is in it.

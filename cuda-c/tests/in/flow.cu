@@ -37,3 +37,39 @@ __global__ void votes(const int *in, unsigned int *out, int n)
         out[i] = b + total + __reduce_add_sync(0xffffffffu, i);
     }
 }
+
+// Endless loops with barriers, which threads leave one by one.
+__global__ void endless(const int *in, int *out, int n)
+{
+    __shared__ int best;
+    int t = threadIdx.x;
+    int start = 0;
+    if (t == 0) best = n;
+    __syncthreads();
+    while (true) {
+        if (in[start + t] == 5) atomicMin(&best, start + t);
+        __syncthreads();
+        if (best < n) break;
+        start += blockDim.x;
+        if (start >= n) break;
+        __syncthreads();
+    }
+    for (;;) {
+        __syncthreads();
+        if (in[t] == start) return;
+        start++;
+    }
+    out[t] = best;
+}
+
+__global__ void endless_do(const int *in, int *out)
+{
+    int t = threadIdx.x;
+    int sum = 0;
+    do {
+        __syncthreads();
+        sum += in[t];
+        if (sum > 10) break;
+    } while (1);
+    out[t] = sum;
+}
