@@ -98,10 +98,24 @@ impl Lowering<'_> {
                 ty: Ty::Void,
                 ..value
             }),
-            (Ty::Pointer(_), Ty::Pointer(_), _) => Ok(Value {
-                ty: to.clone(),
-                ..value
-            }),
+            (Ty::Pointer(from), Ty::Pointer(element), data) => {
+                let fits =
+                    **from == Ty::Void || **element == Ty::Void || matches!(data, Data::Null);
+                if !fits {
+                    return fault(
+                        at,
+                        format!(
+                            "{} does not convert to {}; cast it",
+                            value.ty.name(),
+                            to.name()
+                        ),
+                    );
+                }
+                Ok(Value {
+                    ty: to.clone(),
+                    ..value
+                })
+            }
             (Ty::Pointer(_), Ty::Prim(Prim::Bool), data) => {
                 let leaf = self.bool(!matches!(data, Data::Null));
                 Ok(Value::leaf(BOOL, leaf, level))

@@ -128,18 +128,25 @@ impl Lowering<'_> {
                 base: pointer,
                 index: component,
             });
-            return Ok(vec![self.load_pointer(pointer)]);
+            let value = self.load_pointer(pointer);
+            let stored = self.local_leaf(root, first, at)?.1.prim;
+            let wanted = ty.prim().unwrap_or(stored);
+            return Ok(vec![self.reinterpreted(value, stored, wanted, at)?]);
         }
         let mut leaves = Vec::new();
         for (n, wanted) in ty.leaves().into_iter().enumerate() {
             let value = match wanted.count {
                 None => {
+                    let stored = self.local_leaf(root, first + n, at)?.1;
+                    same_lanes(stored, wanted, at)?;
                     let pointer = self.leaf_pointer(root, first + n, index, at)?;
-                    self.load_pointer(pointer)
+                    let value = self.load_pointer(pointer);
+                    self.reinterpreted(value, stored.prim, wanted.prim, at)?
                 }
                 Some(count) => {
                     let (pointer, whole) = self.local_leaf(root, first + n, at)?;
-                    if whole.count == Some(count) && index.is_none() {
+                    let is_whole = whole.count == Some(count) && index.is_none();
+                    if is_whole && (whole.prim, whole.lanes) == (wanted.prim, wanted.lanes) {
                         self.load_pointer(pointer)
                     } else {
                         return fault(
@@ -155,6 +162,24 @@ impl Lowering<'_> {
             leaves.push(value);
         }
         Ok(leaves)
+    }
+
+    /// Reinterprets the bits of a local variable that is accessed as another type.
+    fn reinterpreted(&mut self, value: H, from: Prim, to: Prim, at: u32) -> Outcome<H> {
+        if from == to {
+            return Ok(value);
+        }
+        if from.size() == 4 && to.size() == 4 {
+            return Ok(self.bitcast(value, to));
+        }
+        fault(
+            at,
+            format!(
+                "a local variable of type {} is accessed as {}; convert its value",
+                from.name(),
+                to.name()
+            ),
+        )
     }
 
     fn store_local(&mut self, pointer: &Pointer, value: &Value, at: u32) -> Outcome<()> {
@@ -179,8 +204,21 @@ impl Lowering<'_> {
                     "a structure with an array is stored in an array; assign its members one by one",
                 );
             }
+            let (whole, stored) = self.local_leaf(*root, leaf + n, at)?;
+            let mut value = value;
+            if let Some(shape) = shapes.get(n) {
+                if component.is_none() {
+                    same_lanes(stored, *shape, at)?;
+                }
+                if is_array && (stored.prim, stored.count) != (shape.prim, shape.count) {
+                    return fault(at, "an array is stored as another type; store its elements");
+                }
+                if !is_array {
+                    value = self.reinterpreted(value, shape.prim, stored.prim, at)?;
+                }
+            }
             let mut target = if is_array {
-                self.local_leaf(*root, leaf + n, at)?.0
+                whole
             } else {
                 self.leaf_pointer(*root, leaf + n, *index, at)?
             };
@@ -358,4 +396,14 @@ impl Lowering<'_> {
         self.note_guarded(key, n_guards);
         n_guards
     }
+}
+
+fn same_lanes(stored: Leaf, wanted: Leaf, at: u32) -> Outcome<()> {
+    if stored.lanes == wanted.lanes {
+        return Ok(());
+    }
+    fault(
+        at,
+        "a local variable is accessed as a vector of another length; copy its elements",
+    )
 }
