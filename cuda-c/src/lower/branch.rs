@@ -242,7 +242,8 @@ impl Lowering<'_> {
             self.resume(accept.0, |this| this.rebased(x, size, at))?;
         let (reject_block, (other, b, other_unit)) =
             self.resume(reject.0, |this| this.rebased(y, size, at))?;
-        if root != other || unit != other_unit {
+        let is_merged = root != other && self.facts.merge(root, other);
+        if !is_merged && (root != other || unit != other_unit) {
             return fault(
                 at,
                 "?: selects between pointers into different buffers; use if, or select an index into one buffer",

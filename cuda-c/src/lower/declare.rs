@@ -207,8 +207,14 @@ impl Lowering<'_> {
             let name = self.facts.name(&variable.name);
             let key = super::facts::RootKey::Shared(function, at, name);
             let root = self.facts.root(key);
-            self.declare_shared(root, &variable.name, ty.size());
-            root
+            let (group, offset, n_bytes) = self.facts.group(root, ty.size());
+            self.declare_shared(group, &variable.name, n_bytes);
+            let pointer = self.memory_at(group, &ty, offset);
+            return Ok(super::value::Place::At {
+                pointer,
+                ty,
+                level: Level::UNIFORM,
+            });
         };
         let pointer = self.memory_start(root, &ty);
         Ok(super::value::Place::At {

@@ -110,6 +110,10 @@ pub(super) struct Facts {
     pub(super) open: std::collections::HashSet<(Spec, u32, usize)>,
     /// `__device__` and `__constant__` variables that the caller provides, in the order of their use.
     pub(super) extra_buffers: Vec<(Root, Rc<str>)>,
+    /// Bytes of `__shared__` variables, of a whole group for the first of it.
+    shared_bytes: HashMap<Root, u32>,
+    /// `__shared__` variables that one pointer may point into are one memory: its first variable and the offset in bytes.
+    groups: HashMap<Root, (Root, u32)>,
     names: HashMap<Rc<str>, u32>,
     pub(super) changed: bool,
 }
@@ -139,6 +143,41 @@ impl Facts {
     pub(super) fn name(&mut self, name: &Rc<str>) -> u32 {
         let next = self.names.len() as u32;
         *self.names.entry(name.clone()).or_insert(next)
+    }
+
+    /// Returns the memory that a `__shared__` variable is in, its offset there, and the size of that memory.
+    pub(super) fn group(&mut self, root: Root, n_bytes: u32) -> (Root, u32, u32) {
+        self.shared_bytes.entry(root).or_insert(n_bytes);
+        let (group, offset) = self.group_of(root);
+        let n_bytes = self.shared_bytes.get(&group).copied().unwrap_or(n_bytes);
+        (group, offset, n_bytes)
+    }
+
+    pub(super) fn group_of(&self, root: Root) -> (Root, u32) {
+        self.groups.get(&root).copied().unwrap_or((root, 0))
+    }
+
+    /// Makes one memory of those of two `__shared__` variables; returns false for other memory.
+    pub(super) fn merge(&mut self, a: Root, b: Root) -> bool {
+        let ((a, _), (b, _)) = (self.group_of(a), self.group_of(b));
+        let (Some(first), Some(second)) = (
+            self.shared_bytes.get(&a).copied(),
+            self.shared_bytes.get(&b).copied(),
+        ) else {
+            return false;
+        };
+        if a == b {
+            return true;
+        }
+        let offset = first.next_multiple_of(16);
+        for (group, at) in self.groups.values_mut().filter(|(group, _)| *group == b) {
+            *group = a;
+            *at += offset;
+        }
+        self.groups.insert(b, (a, offset));
+        self.shared_bytes.insert(a, offset + second);
+        self.changed = true;
+        true
     }
 
     pub(super) fn note_open(&mut self, key: (Spec, u32, usize)) {

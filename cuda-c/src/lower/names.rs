@@ -325,6 +325,20 @@ impl Lowering<'_> {
         }
     }
 
+    /// Returns the address of a variable at an offset in bytes of memory.
+    pub(super) fn memory_at(&mut self, root: super::facts::Root, ty: &Ty, offset: u32) -> Pointer {
+        let unit = ty.element().size();
+        let is_whole = offset.is_multiple_of(unit);
+        let index = self.u32(if is_whole { offset / unit } else { 0 });
+        Pointer::Memory {
+            root,
+            index,
+            unit,
+            offset: if is_whole { 0 } else { offset },
+            component: None,
+        }
+    }
+
     /// Declares a local variable of a type without pointers.
     pub(super) fn declare_local(&mut self, variable: &Variable, ty: Ty) -> Outcome<Rc<Var>> {
         if ty.n_elements() == 0 || ty.n_elements() > MAX_LOCAL_ELEMENTS {

@@ -24,6 +24,15 @@ impl Lowering<'_> {
                 self.facts.changed = true;
             }
             Some(known) if known.root != root => {
+                let known_root = known.root;
+                if self.facts.group_of(known_root).0 == root {
+                    known_root_moved(&mut self.facts, key, root);
+                    return Ok(());
+                }
+                // Shared variables can lie in one memory; the next pass knows it.
+                if self.facts.merge(known_root, root) {
+                    return Ok(());
+                }
                 return fault(
                     at,
                     "the pointer may point into one of two buffers; use one pointer for each, or an index",
@@ -165,5 +174,13 @@ impl Lowering<'_> {
             data: Data::Pointer(pointer),
             level,
         })
+    }
+}
+
+/// Notes that the memory of a pointer is part of another.
+fn known_root_moved(facts: &mut super::facts::Facts, key: super::facts::VarKey, root: Root) {
+    if let Some(known) = facts.pointers.get_mut(&key) {
+        known.root = root;
+        facts.changed = true;
     }
 }

@@ -73,3 +73,23 @@ __global__ void endless_do(const int *in, int *out)
     } while (1);
     out[t] = sum;
 }
+
+// Pointers that swap between two shared arrays.
+__global__ void scan_swapped(const float *in, float *out)
+{
+    __shared__ float a[64];
+    __shared__ float b[64];
+    int t = threadIdx.x;
+    float *from = a, *to = b;
+    from[t] = in[t];
+    __syncthreads();
+    for (int step = 1; step < 64; step *= 2) {
+        to[t] = t >= step ? from[t] + from[t - step] : from[t];
+        __syncthreads();
+        float *other = from;
+        from = to;
+        to = other;
+    }
+    float *chosen = t & 1 ? from : to;
+    out[t] = from[t] + chosen[0] * 0.0f;
+}
