@@ -1,6 +1,8 @@
 //! Lvalues.
 
 use super::Lowering;
+use super::level::Level;
+use super::state::H;
 use super::value::{Data, Place, Pointer, Value};
 use crate::ast::{Expr, ExprKind, UnOp};
 use crate::error::{Outcome, fault};
@@ -191,7 +193,7 @@ impl Lowering<'_> {
                         let level = value.level;
                         match value.first() {
                             Some(base) => {
-                                let leaf = self.add(Expression::AccessIndex { base, index: lane });
+                                let (leaf, level) = self.lane_of(base, lane, level);
                                 Place::Value(Value::leaf(Ty::Prim(*prim), leaf, level))
                             }
                             None => return fault(at, "the vector has no value"),
@@ -231,5 +233,22 @@ impl Lowering<'_> {
             Ty::Pointer(_) => fault(at, format!("a pointer has no member {name}; use ->")),
             _ => fault(at, format!("{} has no member {name}", ty.name())),
         }
+    }
+
+    /// Returns an element of a vector: that of a constant vector is a constant, and an index of threads along which the block has
+    /// one thread is zero.
+    fn lane_of(&mut self, base: H, lane: u32, level: Level) -> (H, Level) {
+        let is_thread = self.f.builtins.get(&super::facts::THREAD) == Some(&base);
+        if is_thread && self.options.block.get(lane as usize) == Some(&1) {
+            return (self.u32(0), Level::UNIFORM);
+        }
+        if let Expression::Compose { components, .. } = &self.f.function.expressions[base]
+            && let Some(component) = components.get(lane as usize)
+            && self.literal_of(*component).is_some()
+        {
+            return (*component, level);
+        }
+        let leaf = self.add(Expression::AccessIndex { base, index: lane });
+        (leaf, level)
     }
 }
