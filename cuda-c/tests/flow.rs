@@ -46,3 +46,16 @@ fn a_counting_loop_after_an_early_return_needs_no_vote() {
         "the early return is a flag\n{wgsl}"
     );
 }
+
+#[test]
+fn barriers_order_buffers_that_a_kernel_reads_and_writes() {
+    for (value, expected) in [("x[63 - threadIdx.x]", true), ("1", false)] {
+        let source = format!(
+            "__global__ void k(int *x, int *y) {{ x[threadIdx.x] = 2; __syncthreads(); y[threadIdx.x] = {value}; }}"
+        );
+        let options = CudaOptions::new("k").block([64, 1, 1]);
+        let wgsl = compile_cuda(&source, &options).unwrap().wgsl().unwrap();
+        assert_eq!(wgsl.contains("storageBarrier()"), expected, "{wgsl}");
+        assert!(wgsl.contains("workgroupBarrier()"), "{wgsl}");
+    }
+}

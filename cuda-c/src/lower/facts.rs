@@ -47,6 +47,7 @@ pub(super) struct RootFacts {
     /// Signed `atomicMin` and `atomicMax`: the words are `atomic<i32>`.
     pub(super) is_signed: bool,
     pub(super) is_written: bool,
+    pub(super) is_read: bool,
 }
 
 /// The memory that a pointer variable points into.
@@ -213,6 +214,21 @@ impl Facts {
         }
     }
 
+    pub(super) fn note_read(&mut self, root: Root) {
+        let facts = &mut self.roots[root.0].1;
+        self.changed |= !facts.is_read;
+        facts.is_read = true;
+    }
+
+    /// Returns true if threads may exchange values through a buffer.
+    pub(super) fn exchanges_by_buffers(&self) -> bool {
+        self.roots.iter().any(|(key, facts)| {
+            matches!(key, RootKey::Parameter(_) | RootKey::Global(_))
+                && facts.is_written
+                && facts.is_read
+        })
+    }
+
     pub(super) fn note_written(&mut self, root: Root) {
         let facts = &mut self.roots[root.0].1;
         self.changed |= !facts.is_written;
@@ -224,6 +240,7 @@ impl Facts {
         let known = facts.is_atomic && facts.is_words && (facts.is_signed || !is_signed);
         self.changed |= !known;
         facts.is_atomic = true;
+        facts.is_read = true;
         facts.is_words = true;
         facts.is_signed |= is_signed;
     }

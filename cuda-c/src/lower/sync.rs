@@ -51,7 +51,13 @@ impl Lowering<'_> {
         match name {
             "__syncthreads" | "__syncwarp" => {
                 self.refuse_divergence(name, at)?;
-                self.barrier();
+                // CUDA's barrier orders buffers, too.
+                let mut memory = naga::Barrier::WORK_GROUP;
+                if self.facts.exchanges_by_buffers() {
+                    memory |= naga::Barrier::STORAGE;
+                }
+                self.f.has_effect = true;
+                self.push(Statement::ControlBarrier(memory));
                 Ok(Some(nothing()))
             }
             "__threadfence" | "__threadfence_block" | "__threadfence_system" => {

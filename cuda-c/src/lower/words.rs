@@ -133,6 +133,9 @@ impl Lowering<'_> {
         lanes: u32,
         at: u32,
     ) -> Outcome<H> {
+        if let Pointer::Memory { root, .. } = pointer {
+            self.facts.note_read(*root);
+        }
         if let Some(natural) = self.natural(pointer, prim, lanes) {
             return Ok(self.load_pointer(natural));
         }
