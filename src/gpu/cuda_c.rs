@@ -3,6 +3,7 @@
 use ::cuda_c::{CompiledCuda, CudaParam, CudaParamKind, ScalarKind};
 
 use super::backend::{Backend, KernelArg, KernelSource};
+use super::device::GpuDevice;
 use crate::kernels::Access;
 use crate::{Error, Result};
 
@@ -73,6 +74,20 @@ pub async fn compile_cuda<B: Backend>(
         params: compiled.params,
         uniform_words: compiled.uniform_bytes as usize / 4,
     })
+}
+
+impl GpuDevice {
+    /// Compiles a kernel in CUDA C: see [`compile_cuda`].
+    ///
+    /// # Errors
+    /// As [`compile_cuda`].
+    pub async fn compile_cuda(
+        &self,
+        source: &str,
+        options: &CudaOptions<'_>,
+    ) -> Result<CudaKernel<Self>> {
+        compile_cuda(self, source, options).await
+    }
 }
 
 /// Returns the access of each binding, in their order.

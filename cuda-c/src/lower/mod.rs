@@ -14,6 +14,7 @@ mod function;
 mod guards;
 mod helpers;
 mod integer;
+mod invoke;
 mod jumps;
 mod kernel;
 mod level;

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::Parser;
-use crate::ast::{Alias, Function, FunctionKind, Space, TemplateArg, TemplateParam, Variable};
+use crate::ast::{Function, FunctionKind, Space, TemplateArg, TemplateParam, Variable};
 use crate::error::{Outcome, fault};
 use crate::source::Tok;
 
@@ -66,7 +66,7 @@ impl Parser {
     }
 
     /// Returns true if a brace comes before a semicolon or parenthesis, apart from attributes.
-    fn defines(&self) -> bool {
+    pub(super) fn defines(&self) -> bool {
         let mut ahead = 1;
         loop {
             match self.peek_at(ahead) {
@@ -81,79 +81,6 @@ impl Parser {
                 _ => return false,
             }
         }
-    }
-
-    /// Skips to the end of an item: a semicolon or a block.
-    fn skip_item(&mut self) -> Outcome<()> {
-        loop {
-            match self.peek() {
-                Tok::End => return Ok(()),
-                Tok::Punct(";") => {
-                    self.next += 1;
-                    return Ok(());
-                }
-                Tok::Punct("{") => {
-                    self.next = self.after_bracket(self.next)?;
-                    self.take(";");
-                    return Ok(());
-                }
-                Tok::Punct("(" | "[") => self.next = self.after_bracket(self.next)?,
-                _ => self.next += 1,
-            }
-        }
-    }
-
-    /// Parses `typedef` or `using`, up to the semicolon.
-    pub(super) fn alias(&mut self) -> Outcome<()> {
-        let start = self.next;
-        let parsed = self.alias_inside();
-        if parsed.is_err() {
-            // Aliases of host types are not needed.
-            self.next = start;
-            self.skip_item()?;
-        }
-        Ok(())
-    }
-
-    fn alias_inside(&mut self) -> Outcome<()> {
-        if self.take_word("using") {
-            let name = self.name("a name")?;
-            self.expect("=")?;
-            let ty = self.type_name()?;
-            self.expect(";")?;
-            self.types.insert(name.clone());
-            self.program.aliases.push((
-                name,
-                Alias {
-                    ty,
-                    lengths: Vec::new(),
-                },
-            ));
-            return Ok(());
-        }
-        self.next += 1;
-        if matches!(self.peek(), Tok::Name(word) if matches!(&**word, "struct" | "union"))
-            && self.defines()
-        {
-            return self.structure(Vec::new());
-        }
-        if self.is_word("enum") && self.defines() {
-            return self.enumeration();
-        }
-        if self.take_word("struct") && self.is_at(1, ";") {
-            self.next += 2;
-            return Ok(());
-        }
-        let specifiers = self.specifiers()?;
-        let variable = self.declarator(&specifiers)?;
-        self.expect(";")?;
-        self.types.insert(variable.name.clone());
-        let alias = Alias {
-            ty: variable.ty,
-            lengths: variable.lengths,
-        };
-        self.program.aliases.push((variable.name, alias));
-        Ok(())
     }
 
     fn template(&mut self) -> Outcome<()> {
@@ -272,51 +199,6 @@ impl Parser {
                 Ok(())
             }
         }
-    }
-
-    fn host_function(&mut self) -> Outcome<()> {
-        let at = self.at();
-        let start = self.next;
-        let mut name: Rc<str> = Rc::from("");
-        while !self.is("(") && *self.peek() != Tok::End {
-            if let Tok::Name(word) = self.peek() {
-                name = word.clone();
-            }
-            self.next += 1;
-        }
-        self.skip_item()?;
-        let body = &self.tokens[start..self.next.min(self.tokens.len())];
-        if !body.iter().any(|token| token.tok == Tok::Punct("{")) {
-            return Ok(());
-        }
-        let mut notes = vec![(at, format!("host function {name} skipped"))];
-        for (index, token) in body.iter().enumerate() {
-            if token.tok != Tok::Punct("<<<") {
-                continue;
-            }
-            if let Some(Tok::Name(kernel)) = index.checked_sub(1).map(|before| &body[before].tok) {
-                notes.push((token.at, format!("the host launches {kernel} here: its second launch argument is the block size")));
-            }
-        }
-        self.program.notes.extend(notes);
-        let result = crate::ast::TypeName {
-            at,
-            base: crate::ast::Base::Void,
-            pointers: 0,
-            reference: false,
-            is_const: false,
-        };
-        self.push_function(Function {
-            at,
-            index: 0,
-            name,
-            kind: FunctionKind::Host,
-            template: Vec::new(),
-            result,
-            parameters: Vec::new(),
-            body: None,
-        });
-        Ok(())
     }
 
     pub(super) fn push_function(&mut self, mut function: Function) {

@@ -2,6 +2,7 @@
 
 mod declarators;
 mod expr;
+mod host;
 mod items;
 mod methods;
 mod operators;
