@@ -110,6 +110,15 @@ fn constructs_outside_of_the_subset_are_refused_with_their_place() {
 }
 
 #[test]
+fn members_without_length_are_refused() {
+    let source =
+        "struct S { int a; int rest[]; };\n__global__ void k(int *out, S s) { out[0] = s.a; }";
+    let error = refused(source);
+    assert_eq!((error.line, error.column), (1, 23), "{error}");
+    assert!(error.message.contains("no length"), "{error}");
+}
+
+#[test]
 fn recursion_is_refused() {
     let source = "__device__ int f(int n) { return n < 2 ? n : f(n - 1); }\n__global__ void k(int *out) { out[0] = f(out[1]); }";
     let error = refused(source);

@@ -73,7 +73,7 @@ impl Lowering<'_> {
     }
 
     /// Stores a temporary value in a variable, so that it has a place.
-    fn materialised(&mut self, place: Place, at: u32) -> Outcome<Place> {
+    pub(super) fn materialised(&mut self, place: Place, at: u32) -> Outcome<Place> {
         let Place::Value(value) = place else {
             return Ok(place);
         };
@@ -100,7 +100,9 @@ impl Lowering<'_> {
             ty: value.ty.clone(),
             level: Level::UNIFORM,
         };
-        self.store(&place, value, at)?;
+        if let Place::At { pointer, ty, .. } = &place {
+            self.initialise(pointer.clone(), ty, value, at)?;
+        }
         Ok(place)
     }
 

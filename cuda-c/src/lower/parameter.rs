@@ -195,7 +195,9 @@ impl Lowering<'_> {
             self.define(&parameter.name, var);
             return Ok(());
         }
-        let assigned = self.is_assigned(&parameter.name);
+        // Only a variable is indexed.
+        let has_array = ty.leaves().iter().any(|leaf| leaf.count.is_some());
+        let assigned = has_array || self.is_assigned(&parameter.name);
         let is_movable = matches!(
             &value.data,
             Data::Pointer(

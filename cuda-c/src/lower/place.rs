@@ -118,10 +118,8 @@ impl Lowering<'_> {
             ty: Ty::Array(..), ..
         }) = object
         {
-            return fault(
-                at,
-                "a temporary array is not indexed; store it in a variable",
-            );
+            let object = self.materialised(object.clone(), at)?;
+            return self.indexed(&object, index, at);
         }
         let value = self.load(object, at)?;
         let (Ty::Pointer(element), Data::Pointer(pointer)) = (&value.ty, &value.data) else {

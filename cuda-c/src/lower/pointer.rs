@@ -14,6 +14,9 @@ fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
+/// Greatest constant index that is written as a constant.
+const MAX_CONSTANT_INDEX: u32 = 1 << 26;
+
 impl Lowering<'_> {
     /// Converts an index to `unsigned`.
     fn index_of(&mut self, index: &Value, at: u32) -> Outcome<H> {
@@ -350,7 +353,14 @@ impl Lowering<'_> {
     /// Takes an element of a composite.
     pub(super) fn access(&mut self, base: H, index: H) -> H {
         match self.literal_of(index) {
-            Some(Literal::U32(index)) => self.add(Expression::AccessIndex { base, index }),
+            Some(Literal::U32(index)) if index <= MAX_CONSTANT_INDEX => {
+                self.add(Expression::AccessIndex { base, index })
+            }
+            Some(_) => {
+                // Such as a negative one: WGSL refuses the constant, and bounds the access at run time.
+                let index = self.opaque(index);
+                self.add(Expression::Access { base, index })
+            }
             _ => self.add(Expression::Access { base, index }),
         }
     }

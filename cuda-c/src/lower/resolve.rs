@@ -109,6 +109,12 @@ impl Lowering<'_> {
                         message: "pointers in structures are not supported; pass them as parameters of the kernel".to_owned(),
                     });
                 }
+                Ok(ty) if ty.n_elements() == 0 => {
+                    failed = Some(crate::error::Fault {
+                        at: field.at,
+                        message: format!("{} has no length; give one", field.name),
+                    });
+                }
                 Ok(ty) => laid.push((field.name.clone(), ty)),
                 Err(fault) => failed = Some(fault),
             }

@@ -68,3 +68,14 @@ __global__ void language(int *out, const float *in, short *shorts, bool flag, u3
     atomicMax(&out[1], acc);
     out[i] = acc + __float_as_int(vec.x) + __popc(n);
 }
+
+struct Table { int values[4]; float scale; };
+
+__device__ Table table_of(int i) { Table t = {{i, 1, 2, 3}, 0.5f}; return t; }
+
+__global__ void arrays_by_value(int *out, Table table, int n)
+{
+    int i = threadIdx.x;
+    out[-1] = out[4000000000u];
+    out[i] = table.values[i & 3] + table_of(i).values[n & 3];
+}
