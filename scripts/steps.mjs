@@ -1,6 +1,8 @@
 // The steps of `npm test`, in execution order.
 import { tmpdir } from "node:os";
+import path from "node:path";
 import { findProgram, findWasmBindgen, lavapipe, swiftshader } from "./machine.mjs";
+import { root } from "./process.mjs";
 
 const wasm = ["--package", "pagepress", "--target", "wasm32-unknown-unknown"];
 const everything = ["--workspace", "--all-targets"];
@@ -40,7 +42,7 @@ const browserRunner = (scope) => ({
 
 /** Returns the steps of the group `native`. */
 function nativeSteps() {
-  const gpuSuites = ["engine", "engine_batch", "conformance"].flatMap((suite) => ["--test", suite]);
+  const gpuSuites = ["engine", "engine_batch", "conformance", "cuda_c"].flatMap((suite) => ["--test", suite]);
   return [
     { group: "native", name: "format", command: cargo("fmt", "--all", "--check") },
     { group: "native", name: "paths and links of documents", command: check("paths") },
@@ -117,6 +119,9 @@ function nativeSteps() {
   ];
 }
 
+/** File of the kernels of `tests/cuda_c` as WGSL, for Chromium. */
+const cudaCases = "target/cuda-cases.json";
+
 /** Returns the steps of the group `browser`, and the build of the package. */
 function browserSteps() {
   const rustInBrowser = cargo("test", ...wasm, "--no-default-features", "--features", "wgpu", "--test", "web");
@@ -133,6 +138,13 @@ function browserSteps() {
     { group: "browser", name: "tensors in a window", command: tensorsInBrowser, env: browserRunner("BROWSER") },
     { group: "browser", name: "build the package", command: node("scripts/build.mjs"), shared: true },
     { group: "browser", name: "browser tests", command: node("tests/browser/run.mjs") },
+    {
+      group: "browser",
+      name: "kernels in CUDA C, translated",
+      command: cargo("test", "--all-features", "--test", "cuda_c", "written"),
+      env: { ...driver(lavapipe()), PAGEPRESS_WRITE_CUDA_CASES: path.join(root, cudaCases) },
+    },
+    { group: "browser", name: "kernels in CUDA C, in Chromium", command: node("tests/browser/cuda-c.mjs", cudaCases) },
   ];
 }
 

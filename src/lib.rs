@@ -172,6 +172,8 @@ pub mod gpu {
     mod choice;
     #[cfg(cuda_engine)]
     pub mod cuda;
+    #[cfg(feature = "cuda-c")]
+    mod cuda_c;
     pub(crate) mod detect;
     mod device;
     mod device_pool;
@@ -200,6 +202,11 @@ pub mod gpu {
     pub use choice::{
         DeviceRequest, EngineChoice, LimitTier, PowerPreference, Rejected, RuntimeChecks,
         SpirvPassthrough,
+    };
+    #[cfg(feature = "cuda-c")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "cuda-c")))]
+    pub use cuda_c::{
+        CudaArg, CudaKernel, CudaOptions, KernelSignature, compile_cuda, cuda_kernels,
     };
     #[cfg(cuda_engine)]
     pub use detect::CudaContext;

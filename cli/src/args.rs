@@ -55,6 +55,8 @@ impl Arguments {
                 &arguments.files
             }
             Command::Devices | Command::Bench(_) | Command::Train(_) => return Ok(()),
+            #[cfg(feature = "cuda-c")]
+            Command::Cuda(_) => return Ok(()),
             #[cfg(feature = "cuda")]
             Command::Ptx(_) => return Ok(()),
         };
@@ -84,6 +86,10 @@ pub enum Command {
     /// Train a dictionary on samples of small files or pages, which `lz4 -D` takes
     #[command(after_help = TRAIN_HELP)]
     Train(TrainArguments),
+    /// Translate a kernel in CUDA C to WGSL, PTX, SPIR-V, MSL or HLSL, for GPUs of every kind
+    #[cfg(feature = "cuda-c")]
+    #[command(after_help = EXIT_CODES)]
+    Cuda(crate::cuda::CudaArguments),
     /// Print a kernel of a WGSL file as PTX, for NVIDIA GPUs.
     #[cfg(feature = "cuda")]
     #[command(after_help = EXIT_CODES)]

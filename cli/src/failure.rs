@@ -42,6 +42,9 @@ pub enum Failure {
         "{input}: {engine} gave wrong output; please report this with the file and the output of `pagepress devices`"
     )]
     Unverified { input: String, engine: &'static str },
+    #[cfg(feature = "cuda-c")]
+    #[error("{message}")]
+    Kernel { message: String },
     #[error("cannot start a thread: {0}")]
     Thread(io::Error),
 }

@@ -6,6 +6,8 @@ mod args;
 mod bench;
 #[cfg(not(target_arch = "wasm32"))]
 mod convert;
+#[cfg(all(feature = "cuda-c", not(target_arch = "wasm32")))]
+mod cuda;
 #[cfg(not(target_arch = "wasm32"))]
 mod devices;
 #[cfg(not(target_arch = "wasm32"))]
@@ -51,6 +53,10 @@ fn main() -> std::process::ExitCode {
         Command::Devices => devices::print().map_err(|failure| failure.report()).is_ok(),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Train(arguments) => train::run(&arguments)
+            .map_err(|failure| failure.report())
+            .is_ok(),
+        #[cfg(feature = "cuda-c")]
+        Command::Cuda(arguments) => cuda::print(&arguments)
             .map_err(|failure| failure.report())
             .is_ok(),
         #[cfg(feature = "cuda")]

@@ -1,7 +1,7 @@
 // Builds the Python wheel without GPU engines, installs it in a fresh environment in target/python beside the libraries that it works with, and runs
 // its tests, the types, python-lz4's own tests and the example of a cluster. Needs the network once.
 //
-// `--full` builds the wheel that users get, with wgpu and CUDA; `--zarrs` also tests `examples/zarrs`. `PAGEPRESS_LZ4_TESTS=all` runs all of python-lz4's tests.
+// `--full` builds the wheel that users get, with wgpu and CUDA, from the source package; `--zarrs` also tests `examples/zarrs`. `PAGEPRESS_LZ4_TESTS=all` runs all of python-lz4's tests.
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -62,15 +62,22 @@ async function prepare() {
   await mark();
 }
 
-/** Builds the wheel and installs it. */
+/** Builds the wheel and installs it: without engines from the repository, or as users get it from the source package. */
 async function installWheel(isFull) {
   const wheels = path.join(folder, "wheels");
   await rm(wheels, { recursive: true, force: true });
-  // Features on the command line replace those of pyproject.toml.
-  const features = isFull ? [] : ["--no-default-features", "--features", "pyo3/abi3-py311"];
-  await must(python, ["-m", "maturin", "build", "--release", "--quiet", ...features, "--out", wheels], { cwd: package_ });
-  const [wheel] = readdirSync(wheels);
-  await must(python, [...pip, "install", "--force-reinstall", "--no-deps", path.join(wheels, wheel)]);
+  if (isFull) {
+    const sources = path.join(folder, "sources");
+    await rm(sources, { recursive: true, force: true });
+    await must(python, [path.join(package_, "sdist.py"), sources]);
+    const env = { CARGO_TARGET_DIR: path.join(root, "target") };
+    await must(python, [...pip, "wheel", "--no-deps", "--wheel-dir", wheels, path.join(sources, readdirSync(sources)[0])], { env });
+  } else {
+    // Features on the command line replace those of pyproject.toml.
+    const features = ["--no-default-features", "--features", "pyo3/abi3-py311"];
+    await must(python, ["-m", "maturin", "build", "--release", "--quiet", ...features, "--out", wheels], { cwd: package_ });
+  }
+  await must(python, [...pip, "install", "--force-reinstall", "--no-deps", path.join(wheels, readdirSync(wheels)[0])]);
 }
 
 /** Runs the tests of python-lz4's source package with `pagepress.lz4` in the place of `lz4`. */

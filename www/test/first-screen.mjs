@@ -1,7 +1,7 @@
 // Tests of the first screen: the race that starts by itself, the headline, the install line, the links.
 import { readFileSync } from "node:fs";
 import { strict as assert } from "node:assert";
-import { check, choose, finding, measureOnly, open, openTab, writeSample } from "./harness.mjs";
+import { check, choose, clipboard, finding, measureOnly, open, openTab, writeSample } from "./harness.mjs";
 
 /** Maximum bytes of script, after gzip, that the document loads before the first interaction. */
 const SCRIPT_BUDGET = 60_000;
@@ -54,11 +54,7 @@ export async function testFirstScreen(browser, url, gzipped) {
     assert.ok(await page.evaluate(() => document.getElementById("index").checked));
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.click("#copy-link");
-    const copied = await page.waitForFunction(async () => {
-      const text = await navigator.clipboard.readText();
-      return text.includes("#compress?") && text;
-    });
-    const link = new URL(await copied.jsonValue());
+    const link = new URL(await clipboard(page, "#compress?"));
     assert.equal(link.hash, "#compress?block=4096&level=high&engine=auto&rounds=5&sample=json&size=14&index=1");
     await page.close();
   });

@@ -153,6 +153,16 @@ export async function download(page, outputName) {
   return file;
 }
 
+/** Returns the text on the clipboard, once it has `part`. */
+export async function clipboard(page, part) {
+  for (const end = performance.now() + 30_000; performance.now() < end; ) {
+    const text = await page.evaluate(() => navigator.clipboard.readText());
+    if (text.includes(part)) return text;
+    await page.waitForTimeout(50);
+  }
+  return assert.fail(`the clipboard never had ${part}`);
+}
+
 const results = { passed: 0, failed: 0 };
 
 /** Runs a test and counts it. A test that exceeds the time limit of a case fails. */

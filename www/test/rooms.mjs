@@ -4,7 +4,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { strict as assert } from "node:assert";
 import { root } from "../../scripts/process.mjs";
-import { at, check, finding, open, openTab, sampleBytes } from "./harness.mjs";
+import { at, check, clipboard, finding, open, openTab, sampleBytes } from "./harness.mjs";
 
 export async function testRooms(context, url) {
   await testMachines(context, url);
@@ -68,11 +68,7 @@ async function testPlayground(context, url) {
     const program = 'show("from the link, naïvely");';
     await write(page, program);
     await page.click("#program-link");
-    const copied = await page.waitForFunction(async () => {
-      const text = await navigator.clipboard.readText();
-      return text.includes("#learn?javascript=") && text;
-    });
-    const link = await copied.jsonValue();
+    const link = await clipboard(page, "#learn?javascript=");
     const other = await openPlayground(context, link);
     await other.waitForFunction(() => !document.getElementById("program-notice").hidden);
     assert.equal(await other.locator(".editor .cm-line").first().innerText(), program);

@@ -11,7 +11,7 @@ import { spreadsOf, type Measured } from "./race";
 type State = "idle" | "waiting" | "running" | "done" | "absent" | "failed" | "cancelled";
 type Way = "compress" | "decompress";
 /** The part of a result that is known after each round. */
-type Partial = Pick<Measured, "runs" | "outputBytes" | "verified">;
+type SoFar = Pick<Measured, "runs" | "outputBytes" | "verified">;
 
 interface Metric {
   bar: HTMLElement;
@@ -65,7 +65,7 @@ class Row {
     this.#detail.textContent = text;
   }
 
-  showRounds(bytes: number, { runs, outputBytes, verified }: Partial): void {
+  showRounds(bytes: number, { runs, outputBytes, verified }: SoFar): void {
     const { compress, decompress } = spreadsOf(runs);
     if (compress) showMetric(this.metrics.compress, bytes, compress);
     showMetric(this.metrics.decompress, bytes, decompress);
@@ -119,7 +119,7 @@ export class Rows {
   }
 
   /** Shows the rounds of an engine so far. */
-  runs(id: EngineId, bytes: number, result: Partial): void {
+  runs(id: EngineId, bytes: number, result: SoFar): void {
     const row = this.#of(id);
     row.state = "waiting";
     row.showDetail(format.plural(result.runs.length, "round"));

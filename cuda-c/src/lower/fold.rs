@@ -1,0 +1,318 @@
+//! Scalar operations on expressions of the IR. Constants are folded, since WGSL refuses constant expressions that overflow.
+
+use naga::{BinaryOperator, Expression, Literal, MathFunction, UnaryOperator};
+
+use super::Lowering;
+use super::state::{H, kind, scalar};
+use crate::types::Prim;
+
+impl Lowering<'_> {
+    pub(super) fn binary(&mut self, op: BinaryOperator, left: H, right: H) -> H {
+        use BinaryOperator as Op;
+        let literals = (self.literal_of(left), self.literal_of(right));
+        match literals {
+            (Some(a), Some(b)) => {
+                if let Some(folded) = folded(op, a, b) {
+                    return self.add(Expression::Literal(folded));
+                }
+                let left = self.opaque(left);
+                let right = match (op, b) {
+                    (Op::Divide | Op::Modulo, Literal::I32(_) | Literal::U32(_)) => {
+                        self.opaque(right)
+                    }
+                    _ => right,
+                };
+                return self.add(Expression::Binary { op, left, right });
+            }
+            (None, Some(b)) => {
+                let is_zero = matches!(b, Literal::I32(0) | Literal::U32(0));
+                let is_one = matches!(b, Literal::I32(1) | Literal::U32(1));
+                match op {
+                    Op::Add | Op::Subtract | Op::InclusiveOr | Op::ExclusiveOr if is_zero => {
+                        return left;
+                    }
+                    Op::Multiply | Op::Divide if is_one => return left,
+                    Op::Divide | Op::Modulo if is_zero => {
+                        let right = self.opaque(right);
+                        return self.add(Expression::Binary { op, left, right });
+                    }
+                    _ => {}
+                }
+            }
+            (Some(a), None) => {
+                let is_zero = matches!(a, Literal::I32(0) | Literal::U32(0));
+                let is_one = matches!(a, Literal::I32(1) | Literal::U32(1));
+                match op {
+                    Op::Add if is_zero => return right,
+                    Op::Multiply if is_one => return right,
+                    _ => {}
+                }
+            }
+            (None, None) => {}
+        }
+        self.add(Expression::Binary { op, left, right })
+    }
+
+    /// Shifts an `int` or `unsigned`; the amount is an `unsigned` and counts modulo 32.
+    pub(super) fn shift(&mut self, op: BinaryOperator, left: H, amount: H) -> H {
+        let mask = self.u32(31);
+        let amount = self.binary(BinaryOperator::And, amount, mask);
+        if matches!(self.literal_of(amount), Some(Literal::U32(0))) {
+            return left;
+        }
+        if let (Some(a), Some(Literal::U32(by))) = (self.literal_of(left), self.literal_of(amount))
+        {
+            let folded = match (op, a) {
+                (BinaryOperator::ShiftLeft, Literal::I32(a)) => Literal::I32(a.wrapping_shl(by)),
+                (_, Literal::I32(a)) => Literal::I32(a.wrapping_shr(by)),
+                (BinaryOperator::ShiftLeft, Literal::U32(a)) => Literal::U32(a.wrapping_shl(by)),
+                (_, Literal::U32(a)) => Literal::U32(a.wrapping_shr(by)),
+                (_, other) => other,
+            };
+            return self.add(Expression::Literal(folded));
+        }
+        self.add(Expression::Binary {
+            op,
+            left,
+            right: amount,
+        })
+    }
+
+    pub(super) fn unary(&mut self, op: UnaryOperator, operand: H) -> H {
+        let folded = match (op, self.literal_of(operand)) {
+            (UnaryOperator::Negate, Some(Literal::I32(a))) => Some(Literal::I32(a.wrapping_neg())),
+            (UnaryOperator::Negate, Some(Literal::F32(a))) => Some(Literal::F32(-a)),
+            (UnaryOperator::BitwiseNot, Some(Literal::I32(a))) => Some(Literal::I32(!a)),
+            (UnaryOperator::BitwiseNot, Some(Literal::U32(a))) => Some(Literal::U32(!a)),
+            (UnaryOperator::LogicalNot, Some(Literal::Bool(a))) => Some(Literal::Bool(!a)),
+            _ => None,
+        };
+        match folded {
+            Some(literal) => self.add(Expression::Literal(literal)),
+            None => self.add(Expression::Unary { op, expr: operand }),
+        }
+    }
+
+    pub(super) fn not(&mut self, operand: H) -> H {
+        self.unary(UnaryOperator::LogicalNot, operand)
+    }
+
+    /// Returns `accept` where the condition holds, else `reject`.
+    pub(super) fn select(&mut self, condition: H, accept: H, reject: H) -> H {
+        match self.literal_of(condition) {
+            Some(Literal::Bool(true)) => accept,
+            Some(Literal::Bool(false)) => reject,
+            _ => self.add(Expression::Select {
+                condition,
+                accept,
+                reject,
+            }),
+        }
+    }
+
+    /// Reinterprets the bits of a 32-bit scalar or vector.
+    pub(super) fn bitcast(&mut self, operand: H, to: Prim) -> H {
+        let folded = match (self.literal_of(operand), to) {
+            (Some(Literal::I32(a)), Prim::UInt) => Some(Literal::U32(a as u32)),
+            (Some(Literal::U32(a)), Prim::Int) => Some(Literal::I32(a as i32)),
+            (Some(Literal::F32(a)), Prim::UInt) => Some(Literal::U32(a.to_bits())),
+            (Some(Literal::F32(a)), Prim::Int) => Some(Literal::I32(a.to_bits() as i32)),
+            (Some(Literal::U32(a)), Prim::Float) => finite(f32::from_bits(a)),
+            (Some(Literal::I32(a)), Prim::Float) => finite(f32::from_bits(a as u32)),
+            _ => None,
+        };
+        if let Some(literal) = folded {
+            return self.add(Expression::Literal(literal));
+        }
+        let operand = self.opaque(operand);
+        self.add(Expression::As {
+            expr: operand,
+            kind: kind(to),
+            convert: None,
+        })
+    }
+
+    /// Converts a scalar to another type, as C does.
+    pub(super) fn convert_prim(&mut self, value: H, from: Prim, to: Prim) -> H {
+        if from == to {
+            return value;
+        }
+        if to == Prim::Bool {
+            let zero = self.zero(from);
+            return self.binary(BinaryOperator::NotEqual, value, zero);
+        }
+        if from == Prim::Bool {
+            let (one, zero) = (self.one(to), self.zero(to));
+            return self.select(value, one, zero);
+        }
+        let mut converted = value;
+        if kind(from) != kind(to) {
+            converted = match self
+                .literal_of(value)
+                .and_then(|literal| converted_literal(literal, to))
+            {
+                Some(literal) => self.add(Expression::Literal(literal)),
+                None => {
+                    let convert = Some(scalar(to).width);
+                    self.add(Expression::As {
+                        expr: value,
+                        kind: kind(to),
+                        convert,
+                    })
+                }
+            };
+        }
+        if !to.is_integer() || to.size() == 4 {
+            return converted;
+        }
+        let fits = from.is_integer()
+            && ((from.is_signed() == to.is_signed() && from.size() <= to.size())
+                || (to.is_signed() && from.size() < to.size()));
+        if fits {
+            converted
+        } else {
+            self.narrow(converted, to)
+        }
+    }
+
+    /// Wraps an `int` or `unsigned` to the range of a type of 8 or 16 bits.
+    fn narrow(&mut self, value: H, to: Prim) -> H {
+        let bits = 8 * to.size();
+        match self.literal_of(value) {
+            Some(Literal::I32(a)) => return self.i32(a << (32 - bits) >> (32 - bits)),
+            Some(Literal::U32(a)) => return self.u32(a << (32 - bits) >> (32 - bits)),
+            _ => {}
+        }
+        let (zero, count) = (self.u32(0), self.u32(bits));
+        self.math(MathFunction::ExtractBits, &[value, zero, count])
+    }
+
+    pub(super) fn zero(&mut self, prim: Prim) -> H {
+        let literal = literal_from(0, prim);
+        self.add(Expression::Literal(literal))
+    }
+
+    pub(super) fn one(&mut self, prim: Prim) -> H {
+        let literal = literal_from(1, prim);
+        self.add(Expression::Literal(literal))
+    }
+
+    pub(super) fn literal(&mut self, value: i32, prim: Prim) -> H {
+        self.add(Expression::Literal(literal_from(value, prim)))
+    }
+
+    /// Calls a function of WGSL.
+    pub(super) fn math(&mut self, fun: MathFunction, arguments: &[H]) -> H {
+        let mut arguments = arguments.to_vec();
+        if arguments
+            .iter()
+            .all(|argument| self.literal_of(*argument).is_some())
+        {
+            arguments[0] = self.opaque(arguments[0]);
+        }
+        self.add(Expression::Math {
+            fun,
+            arg: arguments[0],
+            arg1: arguments.get(1).copied(),
+            arg2: arguments.get(2).copied(),
+            arg3: arguments.get(3).copied(),
+        })
+    }
+}
+
+/// Browsers refuse the decimal that naga writes for the greatest float.
+pub(super) fn is_spelled(value: f32) -> bool {
+    value.abs() < f32::MAX
+}
+
+fn finite(value: f32) -> Option<Literal> {
+    is_spelled(value).then_some(Literal::F32(value))
+}
+
+pub(super) fn literal_from(value: i32, prim: Prim) -> Literal {
+    match prim {
+        Prim::Bool => Literal::Bool(value != 0),
+        Prim::Float | Prim::Double | Prim::Half => Literal::F32(value as f32),
+        prim if prim.is_signed() => Literal::I32(value),
+        _ => Literal::U32(value as u32),
+    }
+}
+
+fn converted_literal(literal: Literal, to: Prim) -> Option<Literal> {
+    Some(match (literal, kind(to)) {
+        (Literal::I32(a), naga::ScalarKind::Uint) => Literal::U32(a as u32),
+        (Literal::I32(a), naga::ScalarKind::Float) => Literal::F32(a as f32),
+        (Literal::U32(a), naga::ScalarKind::Sint) => Literal::I32(a as i32),
+        (Literal::U32(a), naga::ScalarKind::Float) => Literal::F32(a as f32),
+        (Literal::F32(a), naga::ScalarKind::Sint) => Literal::I32(a as i32),
+        (Literal::F32(a), naga::ScalarKind::Uint) => Literal::U32(a as u32),
+        _ => return None,
+    })
+}
+
+fn folded(op: BinaryOperator, a: Literal, b: Literal) -> Option<Literal> {
+    match (a, b) {
+        (Literal::I32(a), Literal::I32(b)) => folded_i32(op, a, b),
+        (Literal::U32(a), Literal::U32(b)) => folded_u32(op, a, b),
+        (Literal::F32(a), Literal::F32(b)) => folded_f32(op, a, b),
+        (Literal::Bool(a), Literal::Bool(b)) => Some(Literal::Bool(match op {
+            BinaryOperator::Equal => a == b,
+            BinaryOperator::NotEqual => a != b,
+            BinaryOperator::LogicalAnd | BinaryOperator::And => a && b,
+            BinaryOperator::LogicalOr | BinaryOperator::InclusiveOr => a || b,
+            _ => return None,
+        })),
+        _ => None,
+    }
+}
+
+fn compared<T: PartialOrd>(op: BinaryOperator, a: T, b: T) -> Option<Literal> {
+    Some(Literal::Bool(match op {
+        BinaryOperator::Equal => a == b,
+        BinaryOperator::NotEqual => a != b,
+        BinaryOperator::Less => a < b,
+        BinaryOperator::LessEqual => a <= b,
+        BinaryOperator::Greater => a > b,
+        BinaryOperator::GreaterEqual => a >= b,
+        _ => return None,
+    }))
+}
+
+fn folded_i32(op: BinaryOperator, a: i32, b: i32) -> Option<Literal> {
+    Some(Literal::I32(match op {
+        BinaryOperator::Add => a.wrapping_add(b),
+        BinaryOperator::Subtract => a.wrapping_sub(b),
+        BinaryOperator::Multiply => a.wrapping_mul(b),
+        BinaryOperator::Divide => a.checked_div(b)?,
+        BinaryOperator::Modulo => a.checked_rem(b)?,
+        BinaryOperator::And => a & b,
+        BinaryOperator::InclusiveOr => a | b,
+        BinaryOperator::ExclusiveOr => a ^ b,
+        _ => return compared(op, a, b),
+    }))
+}
+
+fn folded_u32(op: BinaryOperator, a: u32, b: u32) -> Option<Literal> {
+    Some(Literal::U32(match op {
+        BinaryOperator::Add => a.wrapping_add(b),
+        BinaryOperator::Subtract => a.wrapping_sub(b),
+        BinaryOperator::Multiply => a.wrapping_mul(b),
+        BinaryOperator::Divide => a.checked_div(b)?,
+        BinaryOperator::Modulo => a.checked_rem(b)?,
+        BinaryOperator::And => a & b,
+        BinaryOperator::InclusiveOr => a | b,
+        BinaryOperator::ExclusiveOr => a ^ b,
+        _ => return compared(op, a, b),
+    }))
+}
+
+fn folded_f32(op: BinaryOperator, a: f32, b: f32) -> Option<Literal> {
+    let value = match op {
+        BinaryOperator::Add => a + b,
+        BinaryOperator::Subtract => a - b,
+        BinaryOperator::Multiply => a * b,
+        BinaryOperator::Divide => a / b,
+        _ => return compared(op, a, b),
+    };
+    finite(value)
+}

@@ -1,0 +1,247 @@
+//! Selection among overloads, and deduction of template arguments.
+
+use super::Lowering;
+use super::facts::TemplateValue;
+use super::value::{Place, Value};
+use crate::ast::{Base, Function, TemplateArg, TypeName};
+use crate::error::{Outcome, fault};
+use crate::types::Ty;
+use std::rc::Rc;
+
+pub(super) fn place_type(place: &Place) -> Ty {
+    match place {
+        Place::At { ty, .. } => ty.clone(),
+        Place::Variable(var) => var.ty.clone(),
+        Place::Value(value) => value.ty.clone(),
+    }
+}
+
+/// Returns the type that a template parameter stands for in a parameter's type.
+fn matched(declared: &TypeName, is_array: bool, name: &Rc<str>, found: &Ty) -> Option<Ty> {
+    let Base::Name(base, arguments) = &declared.base else {
+        return None;
+    };
+    if base != name || !arguments.is_empty() {
+        return None;
+    }
+    let mut ty = found.clone();
+    for _ in 0..declared.pointers + u32::from(is_array) {
+        ty = match ty {
+            Ty::Pointer(inner) | Ty::Array(inner, _) => (*inner).clone(),
+            _ => return None,
+        };
+    }
+    // An array argument decays where the parameter is not a reference.
+    match ty {
+        Ty::Array(inner, _) if !declared.reference => Some(Ty::Pointer(inner)),
+        other => Some(other),
+    }
+}
+
+impl Lowering<'_> {
+    /// Selects the overload whose parameters fit best.
+    pub(super) fn choose(
+        &mut self,
+        candidates: &[Rc<Function>],
+        template: &[TemplateArg],
+        places: &[Place],
+        at: u32,
+    ) -> Outcome<Option<(Rc<Function>, Vec<TemplateValue>)>> {
+        let mut best: Option<(u32, Rc<Function>, Vec<TemplateValue>)> = None;
+        let mut last_fault = None;
+        for function in candidates {
+            let required = function
+                .parameters
+                .iter()
+                .filter(|parameter| parameter.init.is_none())
+                .count();
+            if places.len() < required || places.len() > function.parameters.len() {
+                continue;
+            }
+            let bound = match self.deduced(function, template, places, at) {
+                Ok(bound) => bound,
+                Err(fault) => {
+                    last_fault = Some(fault);
+                    continue;
+                }
+            };
+            let Some(score) = self.score(function, &bound, places) else {
+                continue;
+            };
+            // A definition replaces its declaration.
+            let better = best.as_ref().is_none_or(|(known, chosen, _)| {
+                score > *known || (score == *known && chosen.body.is_none())
+            });
+            if better {
+                best = Some((score, function.clone(), bound));
+            }
+        }
+        match (best, last_fault) {
+            (Some((_, function, bound)), _) => Ok(Some((function, bound))),
+            (None, Some(fault)) => Err(fault),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// Returns how well arguments fit, or `None` if they do not.
+    pub(super) fn score(
+        &mut self,
+        function: &Rc<Function>,
+        bound: &[TemplateValue],
+        places: &[Place],
+    ) -> Option<u32> {
+        let types = self.f.types.clone();
+        self.f.scopes.push(std::collections::HashMap::new());
+        let mut score = u32::from(function.template.is_empty());
+        let mut fits = self.define_template(&function.template, bound).is_ok();
+        for (parameter, place) in function.parameters.iter().zip(places) {
+            let Ok(ty) = self
+                .resolve(&parameter.ty)
+                .and_then(|ty| self.array_of(ty, &parameter.lengths, parameter.at))
+            else {
+                // The fault shows again when the call is lowered.
+                continue;
+            };
+            let found = place_type(place);
+            score += match (&ty, &found) {
+                (a, b) if a == b => 8,
+                (Ty::Pointer(a) | Ty::Array(a, _), Ty::Pointer(b) | Ty::Array(b, _)) if a == b => 8,
+                (Ty::Prim(a), Ty::Prim(b)) if super::convert::promoted(*b) == *a => 6,
+                (Ty::Prim(a), Ty::Prim(b)) if a.is_integer() == b.is_integer() => 4,
+                (Ty::Prim(_), Ty::Prim(_)) => 2,
+                (Ty::Pointer(_), Ty::Pointer(_)) => 2,
+                _ => {
+                    fits = false;
+                    0
+                }
+            };
+        }
+        self.f.scopes.pop();
+        self.f.types = types;
+        fits.then_some(score)
+    }
+
+    /// Deduces template arguments from the types of a call's arguments.
+    pub(super) fn deduced(
+        &mut self,
+        function: &Rc<Function>,
+        template: &[TemplateArg],
+        places: &[Place],
+        at: u32,
+    ) -> Outcome<Vec<TemplateValue>> {
+        if function.template.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut given: Vec<TemplateValue> = Vec::new();
+        for (index, parameter) in function.template.iter().enumerate() {
+            if let Some(argument) = template.get(index) {
+                let bound = self.bind_template(
+                    std::slice::from_ref(parameter),
+                    std::slice::from_ref(argument),
+                    at,
+                )?;
+                given.extend(bound);
+                continue;
+            }
+            let deduced = function
+                .parameters
+                .iter()
+                .zip(places)
+                .find_map(|(declared, place)| {
+                    matched(
+                        &declared.ty,
+                        !declared.lengths.is_empty(),
+                        &parameter.name,
+                        &place_type(place),
+                    )
+                });
+            match (deduced, &parameter.default) {
+                (Some(ty), _) if parameter.value.is_none() => given.push(TemplateValue::Type(ty)),
+                (_, Some(default)) => {
+                    let bound = self.bind_template(
+                        std::slice::from_ref(parameter),
+                        std::slice::from_ref(default),
+                        at,
+                    )?;
+                    given.extend(bound);
+                }
+                _ => {
+                    return fault(
+                        at,
+                        format!(
+                            "the template argument {} of {} is not deduced; write it in <>",
+                            parameter.name, function.name
+                        ),
+                    );
+                }
+            }
+        }
+        Ok(given)
+    }
+
+    /// Calls the operator that the source defines for operands, if it does.
+    pub(super) fn overloaded(
+        &mut self,
+        sign: &str,
+        operands: &[&Value],
+        at: u32,
+    ) -> Outcome<Option<Value>> {
+        if operands
+            .iter()
+            .all(|value| matches!(value.ty, Ty::Prim(_) | Ty::Pointer(_)))
+        {
+            return Ok(None);
+        }
+        let places = operands
+            .iter()
+            .map(|value| Place::Value((*value).clone()))
+            .collect();
+        self.operator_call(sign, places, at)
+    }
+
+    /// Calls the compound assignment that the source defines, if it does.
+    pub(super) fn overloaded_assign(
+        &mut self,
+        sign: &str,
+        place: &Place,
+        right: &Value,
+        at: u32,
+    ) -> Outcome<Option<Value>> {
+        if matches!(place_type(place), Ty::Prim(_) | Ty::Pointer(_)) {
+            return Ok(None);
+        }
+        self.operator_call(
+            &format!("{sign}="),
+            vec![place.clone(), Place::Value(right.clone())],
+            at,
+        )
+    }
+
+    pub(super) fn operator_call(
+        &mut self,
+        sign: &str,
+        places: Vec<Place>,
+        at: u32,
+    ) -> Outcome<Option<Value>> {
+        if let Some(value) = self.member_operator(sign, &places, at)? {
+            return Ok(Some(value));
+        }
+        let name = format!("operator{sign}");
+        let candidates: Vec<Rc<Function>> = self
+            .program
+            .functions
+            .iter()
+            .filter(|function| *function.name == *name)
+            .cloned()
+            .collect();
+        if candidates.is_empty() {
+            return Ok(None);
+        }
+        match self.choose(&candidates, &[], &places, at) {
+            Ok(Some((function, bound))) => {
+                self.call_with(&function, bound, places, &[], at).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Validation and the writers of naga.
+
+use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
+
+use crate::error::{Fault, Outcome};
+use crate::{CompiledCuda, Error, Result};
+
+/// Validates a lowered module. A failure is a defect of this crate, reported as an error.
+pub(crate) fn validate(module: &naga::Module, subgroups: bool) -> Outcome<ModuleInfo> {
+    let mut capabilities = Capabilities::empty();
+    if subgroups {
+        capabilities |= Capabilities::SUBGROUP | Capabilities::SUBGROUP_BARRIER;
+    }
+    let mut validator = Validator::new(ValidationFlags::all(), capabilities);
+    if subgroups {
+        validator.subgroup_stages(naga::valid::ShaderStages::COMPUTE);
+        validator.subgroup_operations(naga::valid::SubgroupOperationSet::all());
+    }
+    validator.validate(module).map_err(|error| {
+        let mut message = error.as_inner().to_string();
+        let mut source = std::error::Error::source(error.as_inner());
+        while let Some(cause) = source {
+            message = format!("{message}: {cause}");
+            source = cause.source();
+        }
+        Fault {
+            at: 0,
+            message: format!(
+                "the compiler made an invalid module, which is a defect of it: {message}"
+            ),
+        }
+    })
+}
+
+fn failed(error: &dyn std::fmt::Display) -> Error {
+    Error {
+        line: 1,
+        column: 1,
+        message: format!("the kernel cannot be written in this language: {error}"),
+    }
+}
+
+impl CompiledCuda {
+    /// Writes the kernel in WGSL.
+    ///
+    /// # Errors
+    /// If it uses what WGSL lacks.
+    pub fn wgsl(&self) -> Result<String> {
+        let flags = naga::back::wgsl::WriterFlags::empty();
+        naga::back::wgsl::write_string(&self.module, &self.info, flags)
+            .map_err(|error| failed(&error))
+    }
+
+    /// Writes the kernel in SPIR-V, in words.
+    ///
+    /// # Errors
+    /// If it uses what SPIR-V of Vulkan 1.1 lacks.
+    #[cfg(feature = "spirv")]
+    pub fn spirv(&self) -> Result<Vec<u32>> {
+        let options = naga::back::spv::Options {
+            lang_version: (1, 3),
+            ..Default::default()
+        };
+        naga::back::spv::write_vec(&self.module, &self.info, &options, None)
+            .map_err(|error| failed(&error))
+    }
+
+    /// Writes the kernel in MSL. Buffers have the index of their binding; the sizes of the buffers follow at index 30.
+    ///
+    /// # Errors
+    /// If it uses what MSL 2.4 lacks.
+    #[cfg(feature = "msl")]
+    pub fn msl(&self) -> Result<String> {
+        use naga::back::msl::{
+            BindTarget, EntryPointResources, Options, PipelineOptions, write_string,
+        };
+        let mut resources = EntryPointResources {
+            sizes_buffer: Some(30),
+            ..Default::default()
+        };
+        for (_, variable) in self.module.global_variables.iter() {
+            let Some(binding) = variable.binding else {
+                continue;
+            };
+            let mutable = matches!(variable.space, naga::AddressSpace::Storage { access } if access.contains(naga::StorageAccess::STORE));
+            let target = BindTarget {
+                buffer: u8::try_from(binding.binding).ok(),
+                mutable,
+                ..Default::default()
+            };
+            resources.resources.insert(binding, target);
+        }
+        let options = Options {
+            lang_version: (2, 4),
+            per_entry_point_map: std::iter::once((self.entry.clone(), resources)).collect(),
+            fake_missing_bindings: false,
+            ..Default::default()
+        };
+        let (text, _) = write_string(
+            &self.module,
+            &self.info,
+            &options,
+            &PipelineOptions::default(),
+        )
+        .map_err(|error| failed(&error))?;
+        Ok(text)
+    }
+
+    /// Writes the kernel in HLSL of shader model 6.0. Registers have the number of the binding.
+    ///
+    /// # Errors
+    /// If it uses what HLSL lacks.
+    #[cfg(feature = "hlsl")]
+    pub fn hlsl(&self) -> Result<String> {
+        use naga::back::hlsl::{Options, PipelineOptions, ShaderModel, Writer};
+        let options = Options {
+            shader_model: ShaderModel::V6_0,
+            ..Default::default()
+        };
+        let mut text = String::new();
+        let pipeline = PipelineOptions::default();
+        Writer::new(&mut text, &options, &pipeline)
+            .write(&self.module, &self.info, None)
+            .map_err(|error| failed(&error))?;
+        Ok(text)
+    }
+}
