@@ -112,9 +112,10 @@ fn describe(found: &wgpu::CompilationInfo) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// Returns true if a source may use cooperative matrices: no source can without the name of the extension.
+/// Returns true if a source may use cooperative matrices: no source can without the name of the extension, and none can in a
+/// browser.
 fn uses_cooperative_matrices(wgsl: &str) -> bool {
-    wgsl.contains("wgpu_cooperative_matrix")
+    cfg!(not(target_arch = "wasm32")) && wgsl.contains("wgpu_cooperative_matrix")
 }
 
 #[cfg(not(target_arch = "wasm32"))]
