@@ -125,7 +125,7 @@ pub enum ScalarKind {
     F32,
 }
 
-/// How a parameter is passed.
+/// The binding or uniform member that receives a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CudaParamKind {
@@ -159,7 +159,7 @@ pub enum CudaParamKind {
 pub struct CudaParam {
     /// Its name in the source.
     pub name: String,
-    /// How it is passed.
+    /// Its binding, or its place in the uniform.
     pub kind: CudaParamKind,
 }
 

@@ -5,6 +5,7 @@ use naga::{
 };
 
 use super::Lowering;
+use super::jumps::leave_if;
 use super::level::Level;
 use super::state::{H, scalar};
 use super::value::{Pointer, Value};
@@ -257,11 +258,7 @@ impl Lowering<'_> {
             let differs = self.binary(BinaryOperator::NotEqual, found, expected);
             done = self.binary(BinaryOperator::LogicalOr, done, differs);
         }
-        let (exit, ()) = self.block(|this| {
-            this.push(Statement::Break);
-            Ok(())
-        })?;
-        self.push_if(done, exit, Block::new());
+        self.push(leave_if(done));
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 use naga::{BinaryOperator, Block, Statement};
 
 use super::Lowering;
+use super::jumps::leave_if;
 use super::level::{Kind, Level};
 use super::state::{Guard, H, Target};
 use crate::ast::{Expr, Stmt};
@@ -65,16 +66,7 @@ impl Lowering<'_> {
         };
         let vote = self.vote_variable();
         let pointer = self.add(naga::Expression::GlobalVariable(vote));
-        let linear = self.builtin(super::facts::LINEAR);
-        let zero = self.u32(0);
-        let is_first = self.binary(BinaryOperator::Equal, linear, zero);
-        self.barrier();
-        let (block, ()) = self.block(|this| {
-            this.store_pointer(pointer, zero);
-            Ok(())
-        })?;
-        self.push_if(is_first, block, Block::new());
-        self.barrier();
+        let zero = self.clear_together(pointer)?;
         let one = self.u32(1);
         let (block, ()) = self.block(|this| {
             this.store_pointer(pointer, one);
@@ -85,6 +77,21 @@ impl Lowering<'_> {
         let result = self.add(naga::Expression::WorkGroupUniformLoadResult { ty });
         self.push(Statement::WorkGroupUniformLoad { pointer, result });
         Ok(self.binary(BinaryOperator::NotEqual, result, zero))
+    }
+
+    /// Stores 0 to a word of shared memory, between two barriers. Returns the 0.
+    pub(super) fn clear_together(&mut self, pointer: H) -> Outcome<H> {
+        let linear = self.builtin(super::facts::LINEAR);
+        let zero = self.u32(0);
+        let is_first = self.binary(BinaryOperator::Equal, linear, zero);
+        self.barrier();
+        let (block, ()) = self.block(|this| {
+            this.store_pointer(pointer, zero);
+            Ok(())
+        })?;
+        self.push_if(is_first, block, Block::new());
+        self.barrier();
+        Ok(zero)
     }
 
     pub(super) fn barrier(&mut self) {
@@ -157,17 +164,8 @@ impl Lowering<'_> {
         if is_endless {
             // WGSL refuses loops without a way out.
             let never = self.bool(false);
-            let mut exit = Block::new();
-            exit.push(Statement::Break, naga::Span::UNDEFINED);
             let mut first = Block::new();
-            first.push(
-                Statement::If {
-                    condition: never,
-                    accept: exit,
-                    reject: Block::new(),
-                },
-                naga::Span::UNDEFINED,
-            );
+            first.push(leave_if(never), naga::Span::UNDEFINED);
             first.append(&mut block);
             block = first;
         }
@@ -194,13 +192,7 @@ impl Lowering<'_> {
 
     fn leave_unless(&mut self, condition: &Expr, key: (super::facts::Spec, u32)) -> Outcome<()> {
         let left = self.exit_condition(condition, key)?;
-        let mut exit = Block::new();
-        exit.push(Statement::Break, naga::Span::UNDEFINED);
-        self.push(Statement::If {
-            condition: left,
-            accept: exit,
-            reject: Block::new(),
-        });
+        self.push(leave_if(left));
         Ok(())
     }
 
@@ -300,16 +292,7 @@ impl Lowering<'_> {
         })?;
         if condition.is_none() {
             let never = self.bool(false);
-            let mut exit = Block::new();
-            exit.push(Statement::Break, naga::Span::UNDEFINED);
-            block.push(
-                Statement::If {
-                    condition: never,
-                    accept: exit,
-                    reject: Block::new(),
-                },
-                naga::Span::UNDEFINED,
-            );
+            block.push(leave_if(never), naga::Span::UNDEFINED);
         }
         self.push(Statement::Loop {
             body: block,
@@ -362,13 +345,7 @@ impl Lowering<'_> {
             }
         }
         let left = self.not(test);
-        let mut exit = Block::new();
-        exit.push(Statement::Break, naga::Span::UNDEFINED);
-        self.push(Statement::If {
-            condition: left,
-            accept: exit,
-            reject: Block::new(),
-        });
+        self.push(leave_if(left));
         Ok(())
     }
 
@@ -397,13 +374,7 @@ impl Lowering<'_> {
         let truth = self.bool(true);
         let test = self.any(truth)?;
         let left = self.not(test);
-        let mut exit = Block::new();
-        exit.push(Statement::Break, naga::Span::UNDEFINED);
-        self.push(Statement::If {
-            condition: left,
-            accept: exit,
-            reject: Block::new(),
-        });
+        self.push(leave_if(left));
         Ok(())
     }
 }

@@ -6,6 +6,7 @@ use naga::{BinaryOperator, Block};
 
 use super::Lowering;
 use super::facts::VarKey;
+use super::jumps::leave_if;
 use super::level::{Kind, Level};
 use super::state::{Guard, H};
 use crate::ast::{Stmt, StmtKind};
@@ -206,9 +207,7 @@ impl Lowering<'_> {
         }
         let flag = self.load_pointer(guard.flag);
         let left = self.not(flag);
-        let mut block = Block::new();
-        block.push(naga::Statement::Break, naga::Span::UNDEFINED);
-        self.push_if(left, block, Block::new());
+        self.push(leave_if(left));
     }
 }
 

@@ -6,6 +6,7 @@ use naga::{
 };
 
 use super::Lowering;
+use super::jumps::leave_if;
 use super::state::H;
 use crate::error::Outcome;
 use crate::types::Prim;
@@ -135,11 +136,7 @@ impl Lowering<'_> {
             let goes_on = this.binary(Op::GreaterEqual, left, divisor);
             let goes_on = this.binary(Op::LogicalAnd, goes_on, is_defined);
             let ends = this.not(goes_on);
-            let (exit, ()) = this.block(|this| {
-                this.push(Statement::Break);
-                Ok(())
-            })?;
-            this.push_if(ends, exit, Block::new());
+            this.push(leave_if(ends));
             let mask = this.u32(0x7f80_0000);
             let bits = this.bitcast(left, Prim::UInt);
             let exponent = this.binary(Op::And, bits, mask);

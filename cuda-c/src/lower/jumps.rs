@@ -2,11 +2,12 @@
 
 use super::Lowering;
 use super::level::Level;
+use super::state::H;
 use super::value::{Data, Value};
 use crate::ast::{Expr, ExprKind};
 use crate::error::{Outcome, fault};
 use crate::types::Ty;
-use naga::Statement;
+use naga::{Block, Span, Statement};
 
 impl Lowering<'_> {
     /// True if all threads of the block are here.
@@ -149,5 +150,16 @@ impl Lowering<'_> {
         };
         self.push(Statement::Return { value });
         Ok(())
+    }
+}
+
+/// Returns the statement that leaves a loop if a condition holds.
+pub(super) fn leave_if(condition: H) -> Statement {
+    let mut exit = Block::new();
+    exit.push(Statement::Break, Span::UNDEFINED);
+    Statement::If {
+        condition,
+        accept: exit,
+        reject: Block::new(),
     }
 }

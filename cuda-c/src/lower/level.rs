@@ -1,6 +1,6 @@
 //! Uniformity: how a value differs between the threads of a block.
 
-/// How much a value may differ between the threads of a block, and where that comes from.
+/// The uniformity of a value in a block, with the source position that makes it non-uniform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Level {
     pub(super) kind: Kind,

@@ -241,7 +241,7 @@ fn base_name(expr: &Expr) -> Option<Rc<str>> {
             arrow: false,
             ..
         } => base_name(object),
-        // What a pointer points to changes, not the pointer; arrays have variables in any case.
+        // A store through a pointer does not assign the pointer; arrays have variables in any case.
         ExprKind::Index(object, _) if !matches!(object.kind, ExprKind::Name(..)) => {
             base_name(object)
         }

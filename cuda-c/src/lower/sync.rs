@@ -115,16 +115,7 @@ impl Lowering<'_> {
             }
         };
         let pointer = self.add(Expression::GlobalVariable(variable));
-        let linear = self.builtin(super::facts::LINEAR);
-        let zero = self.u32(0);
-        let is_first = self.binary(BinaryOperator::Equal, linear, zero);
-        self.barrier();
-        let (block, ()) = self.block(|this| {
-            this.store_pointer(pointer, zero);
-            Ok(())
-        })?;
-        self.push_if(is_first, block, Block::new());
-        self.barrier();
+        self.clear_together(pointer)?;
         let one = self.u32(1);
         let (block, ()) = self.block(|this| {
             this.push(Statement::Atomic {

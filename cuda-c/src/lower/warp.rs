@@ -14,7 +14,7 @@ use crate::ast::Expr;
 use crate::error::{Outcome, fault};
 use crate::types::{INT, Prim, Ty, UINT};
 
-/// How the lanes of a shuffle are selected.
+/// The source lane of a shuffle.
 #[derive(Clone, Copy, PartialEq)]
 enum Shuffle {
     Index,

@@ -84,7 +84,7 @@ const TYPES: [&str; 54] = [
     "uchar1",
 ];
 
-/// What the words before a declarator say.
+/// The specifiers before a declarator: type, memory space and qualifiers.
 #[derive(Debug)]
 pub(super) struct Specifiers {
     pub(super) ty: TypeName,
