@@ -1,7 +1,8 @@
 // Builds the page, serves it and drives it in Chromium as a visitor would: without a GPU and with a software GPU.
 //
 // Checks the page's output with the `lz4` command. Needs the package in `dist`. `node www/test.mjs WORD` runs only the
-// parts whose names contain the word.
+// parts whose names contain the word. `node www/test.mjs hardware` uses the GPU of this machine. With --built, the page in
+// `www/dist` is tested as it is.
 import path from "node:path";
 import { strict as assert } from "node:assert";
 import { Remedy, exitWith, root, run } from "../scripts/process.mjs";
@@ -28,6 +29,7 @@ import {
   testWithoutWebGpu,
 } from "./test/states.mjs";
 import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 
 async function without(url) {
@@ -97,43 +99,49 @@ async function rooms(url) {
   }
 }
 
+/** Tests that need a GPU. `query` selects it. */
+async function onGpu(label, page, context, query) {
+  await testFiles(label, page, "webgpu");
+  await testInspect(label, page);
+  await testLoss(page, true);
+  await testGpu(label, page);
+  await testKernels(context, query);
+
+  await check(`${label}: a race shows its stages and the adapter`, async () => {
+    await measureOnly(page, "gpu");
+    writeSample("stages.bin", 200_000);
+    const { engines } = await finding(page, "bench", () => choose(page, "stages.bin"));
+    assert.ok(engines.gpu.verified && engines.gpu.timing.compress.totalNs > 0, JSON.stringify(engines.gpu));
+    assert.equal(engines.gpu.detail.includes("software"), label === "software GPU", engines.gpu.detail);
+    await openTab(page, "inspect");
+    const stages = await page.locator("#stages").innerText();
+    for (const word of ["Upload", "Kernels", "Read back", "Whole call"]) assert.ok(stages.includes(word), stages);
+  });
+
+  await check(`${label}: GPU and CPU write the same file at level Fast`, async () => {
+    const files = {};
+    for (const backend of ["webgpu", "cpu"]) {
+      await page.click("#tab-compress");
+      await measureOnly(page);
+      await page.selectOption("#backend", backend);
+      await page.selectOption("#level", "fast");
+      await page.waitForFunction((wanted) => window.__backend?.engine === wanted, backend);
+      const file = await finding(page, "file", () => choose(page, "dropped.bin"));
+      assert.equal(file.engine, backend);
+      files[backend] = readFileSync(await download(page, "dropped.bin.lz4"));
+    }
+    assert.ok(files.webgpu.equals(files.cpu));
+    await page.selectOption("#level", "auto");
+  });
+}
+
 async function onSoftwareGpu(url) {
   const browser = await launch("software");
   try {
     const context = await browser.newContext();
-    const page = await open(context, `${url}?allow-software&backend=webgpu`);
-    await testFiles("software GPU", page, "webgpu");
-    await testInspect("software GPU", page);
-    await testLoss(page, true);
-    await testGpu("software GPU", page);
-    await testKernels(context, `${url}?allow-software&backend=webgpu`);
-
-    await check("software GPU: a race shows its stages and the adapter", async () => {
-      await measureOnly(page, "gpu");
-      writeSample("stages.bin", 200_000);
-      const { engines } = await finding(page, "bench", () => choose(page, "stages.bin"));
-      assert.ok(engines.gpu.verified && engines.gpu.timing.compress.totalNs > 0, JSON.stringify(engines.gpu));
-      assert.ok(engines.gpu.detail.includes("software"), engines.gpu.detail);
-      await openTab(page, "inspect");
-      const stages = await page.locator("#stages").innerText();
-      for (const word of ["Upload", "Kernels", "Read back", "Whole call"]) assert.ok(stages.includes(word), stages);
-    });
-
-    await check("GPU and CPU write the same file at level Fast", async () => {
-      const files = {};
-      for (const backend of ["webgpu", "cpu"]) {
-        await page.click("#tab-compress");
-        await measureOnly(page);
-        await page.selectOption("#backend", backend);
-        await page.selectOption("#level", "fast");
-        await page.waitForFunction((wanted) => window.__backend?.engine === wanted, backend);
-        const file = await finding(page, "file", () => choose(page, "dropped.bin"));
-        assert.equal(file.engine, backend);
-        files[backend] = readFileSync(await download(page, "dropped.bin.lz4"));
-      }
-      assert.ok(files.webgpu.equals(files.cpu));
-      await page.selectOption("#level", "auto");
-    });
+    const query = `${url}?allow-software&backend=webgpu`;
+    const page = await open(context, query);
+    await onGpu("software GPU", page, context, query);
 
     await check("automatic mode rejects a software GPU and gives the reason", async () => {
       const one = await open(context, url);
@@ -148,17 +156,40 @@ async function onSoftwareGpu(url) {
   }
 }
 
+async function onHardwareGpu(url) {
+  const browser = await launch("hardware");
+  try {
+    const context = await browser.newContext();
+    const query = `${url}?backend=webgpu`;
+    const page = await open(context, query);
+    await check("hardware GPU: the badge names the adapter", async () => {
+      const { engine, adapter, software } = await page.evaluate(() => window.__backend);
+      console.log(`       ${adapter}`);
+      assert.deepEqual([engine, software], ["webgpu", false]);
+      assert.ok((await page.locator("#badge").innerText()).includes(adapter));
+    });
+    await onGpu("hardware GPU", page, context, query);
+    await noFaults("hardware GPU", page);
+  } finally {
+    await browser.close();
+  }
+}
+
 const noFaults = (label, page) =>
   check(`${label}: the browser reports no errors, and no request goes to another host`, () => assert.deepEqual(page.faults, []));
 
 await exitWith(async () => {
-  const { code } = await run("node", ["scripts/page.mjs"]);
-  if (code !== 0) throw new Remedy("The page does not build. It needs the package: node scripts/build.mjs");
+  const { values, positionals } = parseArgs({ allowPositionals: true, options: { built: { type: "boolean" } } });
+  if (!values.built) {
+    const { code } = await run("node", ["scripts/page.mjs"]);
+    if (code !== 0) throw new Remedy("The page does not build. It needs the package: node scripts/build.mjs");
+  }
   const server = await serve(path.join(root, "www", "dist"));
-  const [, , wanted = ""] = process.argv;
+  const [wanted = ""] = positionals;
   const parts = { modules: testModules, first: firstScreen, rooms, without, states, software: onSoftwareGpu };
+  const chosen = wanted === "hardware" ? [onHardwareGpu] : Object.keys(parts).filter((name) => name.includes(wanted)).map((name) => parts[name]);
   try {
-    for (const [name, part] of Object.entries(parts)) if (name.includes(wanted)) await part(server.url);
+    for (const part of chosen) await part(server.url);
   } finally {
     await server.close();
     removeFiles();

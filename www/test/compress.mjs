@@ -18,7 +18,8 @@ export async function testFiles(label, page, engine) {
     const backend = await page.evaluate(() => window.__backend);
     assert.equal(backend.engine, engine, JSON.stringify(backend));
     const badge = await page.locator("#badge").innerText();
-    assert.ok(badge.includes(engine === "cpu" ? "CPU" : "Software GPU"), badge);
+    const names = { "no GPU": "CPU", "software GPU": "Software GPU", "hardware GPU": "GPU" };
+    assert.equal(badge.split("\n")[0].trim(), names[label], badge);
     const text = await page.locator("#engine-text").textContent();
     assert.ok(backend.reason.length > 0 && text.includes(backend.reason), text);
   });

@@ -1,15 +1,18 @@
-// Takes the screenshots in `docs`: node www/test/shots.mjs [FOLDER]. With a folder it takes all screenshots, also as PNG.
+// Takes the screenshots in `docs`: node www/test/shots.mjs [--hardware] [FOLDER]. With a folder it takes all screenshots, also as
+// PNG. With --hardware it uses the GPU of this machine for all of them.
 //
 // Needs the built page in `www/dist`.
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { parseArgs } from "node:util";
 import { root } from "../../scripts/process.mjs";
 import { serve } from "../../scripts/serve.mjs";
 import { launch } from "../../tests/browser/harness/chromium.mjs";
 import { finding, findings, open, openOptions, openTab } from "./harness.mjs";
 import { pictures } from "./pictures.mjs";
 
-const [, , folder] = process.argv;
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { hardware: { type: "boolean" } } });
+const [folder] = positionals;
 const out = path.resolve(folder ?? path.join(root, "docs"));
 mkdirSync(out, { recursive: true });
 
@@ -100,7 +103,9 @@ async function tour(gpu, label, options, { query = "", bits = "24", sweep = "24"
 
 const wide = { viewport: { width: 1280, height: 860 } };
 const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
-await tour("none", "light", wide, {});
-await tour("none", "dark", { ...wide, colorScheme: "dark" }, {});
-await tour("none", "phone", phone, { bits: "22", sweep: "20" });
-await tour("software", "gpu", wide, { query: "?allow-software&backend=webgpu", bits: "20", sweep: "20", rows: "256" });
+const [gpu, sizes] = values.hardware ? ["hardware", { bits: "26" }] : ["none", {}];
+const onGpu = values.hardware ? sizes : { query: "?allow-software&backend=webgpu", bits: "20", sweep: "20", rows: "256" };
+await tour(gpu, "light", wide, sizes);
+await tour(gpu, "dark", { ...wide, colorScheme: "dark" }, sizes);
+await tour(gpu, "phone", phone, { bits: "22", sweep: "20" });
+await tour(values.hardware ? gpu : "software", "gpu", wide, onGpu);

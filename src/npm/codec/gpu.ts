@@ -64,7 +64,7 @@ export class GpuCodec implements Codec, ResidentCodec {
   backend(): BackendInfo | undefined {
     if (!this.#gpu) return undefined;
     const { name, software } = this.#gpu;
-    const adapter = `${name || "unnamed adapter"} (webgpu, ${software ? "software" : "unknown kind"})`;
+    const adapter = `${name || "unnamed adapter"} (webgpu${software ? ", software" : ""})`;
     return { engine: "webgpu", adapter, software, reason: REASON, rejected: [] };
   }
 

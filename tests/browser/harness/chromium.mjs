@@ -1,4 +1,4 @@
-// Starts headless Chromium with a software GPU or without a GPU.
+// Starts headless Chromium with a software GPU, with the GPU of the machine, or without a GPU.
 import { existsSync } from "node:fs";
 import { chromium } from "playwright-core";
 
@@ -12,18 +12,23 @@ const quiet = [
   "--no-first-run",
   "--no-sandbox",
 ];
-const software = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
+const flags = {
+  none: [],
+  software: ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"],
+  // Headless Chromium on Linux uses SwiftShader without these.
+  hardware: ["--enable-unsafe-webgpu", "--ignore-gpu-blocklist", "--use-angle=vulkan", "--enable-features=Vulkan", "--disable-vulkan-surface"],
+};
 
 /**
- * Starts Chromium with a fresh profile. `gpu` is `"software"`, or `"none"`, with which `requestAdapter()` resolves to null;
- * `more` are further flags.
+ * Starts Chromium with a fresh profile. `gpu` is `"software"`, `"hardware"`, or `"none"`, with which `requestAdapter()` resolves
+ * to null; `more` are further flags.
  */
 export function launch(gpu, more = []) {
   const executablePath = candidates.find((path) => path && existsSync(path));
   if (!executablePath) {
     throw new Error("no Chromium found; install it (Debian: apt-get install chromium) or set CHROMIUM to its path");
   }
-  const args = [...quiet, ...(gpu === "software" ? software : []), ...more];
+  const args = [...quiet, ...flags[gpu], ...more];
   return chromium.launch({ executablePath, args, timeout: 180_000 });
 }
 

@@ -41,11 +41,11 @@ async function keepsVersions(backend) {
 }
 
 /** Writes every file of a store again, as another tab does that saves the same versions. */
-async function writeAgain(name) {
+async function writeAgain(name, getFile = FileSystemFileHandle.prototype.getFile) {
   const root = await navigator.storage.getDirectory();
   const folder = await (await root.getDirectoryHandle("pagepress-snapshots")).getDirectoryHandle(encodeURIComponent(name));
   for await (const handle of folder.values()) {
-    const bytes = await (await handle.getFile()).arrayBuffer();
+    const bytes = await (await getFile.call(handle)).arrayBuffer();
     const stream = await handle.createWritable();
     await stream.write(bytes);
     await stream.close();
@@ -61,6 +61,34 @@ async function readsFilesWrittenAgain() {
   const loaded = await store.load("last");
   await writeAgain(name);
   same(await loaded.read(), images[1], "content");
+  store.close();
+}
+
+/** Each of the next `nTimes` files that are opened is written again before it is read. */
+async function writeBehindReaders(name, nTimes) {
+  const { getFile } = FileSystemFileHandle.prototype;
+  let left = nTimes;
+  FileSystemFileHandle.prototype.getFile = async function () {
+    const file = await getFile.call(this);
+    if (left > 0 && file.size > 1000) {
+      left -= 1;
+      await writeAgain(name, getFile);
+    }
+    return file;
+  };
+  return () => Object.assign(FileSystemFileHandle.prototype, { getFile });
+}
+
+async function readsFilesThatAreWrittenRepeatedly() {
+  const name = `repeatedly ${Math.random()}`;
+  const store = await SnapshotStore.open(name, { backend: "opfs" });
+  await store.save("last", await snapshot(bytesOf(1)));
+  const restore = await writeBehindReaders(name, 4);
+  try {
+    same(await (await store.load("last")).read(), bytesOf(1), "content");
+  } finally {
+    restore();
+  }
   store.close();
 }
 
@@ -87,6 +115,7 @@ export const cases = [
   ["keeps versions in the origin private file system", () => keepsVersions("opfs")],
   ["keeps versions in IndexedDB", () => keepsVersions("indexeddb")],
   ["reads files that are written again", readsFilesWrittenAgain],
+  ["reads files that are written again and again", readsFilesThatAreWrittenRepeatedly],
   ["chooses a place", choosesAPlace],
   ["stores of one name take turns", takesTurns],
 ];

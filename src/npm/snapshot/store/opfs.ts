@@ -5,6 +5,11 @@ import type { Files, StoredFile } from "./files.js";
 const FOLDER = "pagepress-snapshots";
 /** Start of the names of unfinished files. */
 const TEMPORARY = "tmp-";
+/**
+ * Milliseconds before each further attempt to read a file. A `File` cannot be read after the file was written again, as by a tab
+ * that saves the same version; for a closed tab, the browser puts what was written in its place while others already read.
+ */
+const REOPEN_DELAYS_MS = [0, 10, 50, 250, 1000];
 
 /** A file handle with the methods that TypeScript's library does not declare. */
 interface FileHandle extends FileSystemFileHandle {
@@ -58,18 +63,20 @@ class OpfsFiles implements Files {
     const found = await this.#find(name);
     if (!found) return undefined;
     let source = found;
-    const read: Source["read"] = async (start, end, signal) => {
+    const read = async (start: number, end: number, signal?: AbortSignal, attempt = 0): Promise<Uint8Array> => {
       try {
         return await source.read(start, end, signal);
       } catch (error) {
-        // A `File` cannot be read after the file was written again, as by a tab that saves the same version.
+        const delay = REOPEN_DELAYS_MS[attempt];
+        if (delay === undefined) throw error;
+        await new Promise((resolve) => setTimeout(resolve, delay));
         const again = await this.#find(name);
-        if (again?.byteLength !== found.byteLength) throw error;
-        source = again;
-        return source.read(start, end, signal);
+        if (again && again.byteLength !== found.byteLength) throw error;
+        source = again ?? source;
+        return read(start, end, signal, attempt + 1);
       }
     };
-    return { ...found, read };
+    return { ...found, read: (start, end, signal) => read(start, end, signal) };
   }
 
   async #find(name: string): Promise<Source | undefined> {
