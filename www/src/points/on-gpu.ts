@@ -4,7 +4,7 @@ import type { PartFrame } from "../parts/local";
 import { allowsSoftware } from "../shell/press";
 import { AHEAD, matrix } from "./camera";
 import type { Renderer, Tile } from "./flight";
-import { canvasScreen, copiedScreen } from "./screen";
+import { openScreen } from "./screen";
 import { POINT_BYTES, SIDE } from "./terrain";
 
 const SHADER = `
@@ -31,7 +31,7 @@ export async function onGpu(canvas: HTMLCanvasElement, low: number[], high: numb
   const compressor = await createCompressor({ backend: "webgpu", allowSoftware: allowsSoftware() });
   const device = compressor.device as GPUDevice;
   const { software, adapter } = compressor.backend;
-  const screen = software ? copiedScreen(device, canvas) : canvasScreen(device, canvas);
+  const screen = openScreen(device, canvas, software);
   const module = device.createShaderModule({ code: SHADER });
   const pipeline = device.createRenderPipeline({
     layout: "auto",
@@ -53,7 +53,7 @@ export async function onGpu(canvas: HTMLCanvasElement, low: number[], high: numb
   const distances = device.createBuffer({ size: 4 * (AHEAD + 2), usage: GPUBufferUsage.VERTEX | GPUBufferUsage.COPY_DST });
   const bindings = device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries: [{ binding: 0, resource: { buffer: view } }] });
   return {
-    name: `GPU, ${adapter ?? "unnamed adapter"}: decompressed into vertex buffers, ${software ? "only the picture" : "nothing"} is read back`,
+    name: `GPU, ${adapter ?? "unnamed adapter"}: decompressed into vertex buffers, ${screen.isCopied ? "only the picture" : "nothing"} is read back`,
     async load({ bytes }: PartFrame) {
       const { buffer } = await compressor.decompressResident(bytes, { usage: GPUBufferUsage.VERTEX });
       const vertices = buffer as GPUBuffer;
