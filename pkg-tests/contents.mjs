@@ -10,6 +10,7 @@ import { measureSizes } from "../scripts/build/sizes.mjs";
  * versions of the compiler. */
 const budgets = {
   cpu: 37_600,
+  cuda: 802_000,
   dictionary: 56_700,
   formats: 31_700,
   seek: 24_000,
@@ -18,9 +19,10 @@ const budgets = {
   tensor: 187_500,
   "index.js": 22_000,
   "worker.js": 3_700,
+  "cuda.js": 3_500,
   "dictionary.js": 8_200,
-  "snapshot.js": 26_200,
-  "tensor.js": 8_700,
+  "snapshot.js": 27_000,
+  "tensor.js": 9_000,
   ...Object.fromEntries(adapters.map((name) => [`adapters/${name}.js`, 6_200])),
 };
 
@@ -29,12 +31,12 @@ const wanted = [
   "LICENSE-MIT",
   "README.md",
   ...["adapters", "command", "npm", "rust", "snapshots"].map((name) => `docs/${name}.md`),
-  ...["command", "dictionary", "index", "inline", "snapshot", "tensor", "worker"].map((name) => `dist/${name}.js`),
-  ...["dictionary.js", "index.js", "inline.js", "package.json", "pagepress.js", "snapshot.js", "tensor.js"].map((name) => `dist/commonjs/${name}`),
-  ...["dictionary/index", "index", "inline", "snapshot/index", "tensor/index", "worker"].map((name) => `dist/types/${name}.d.ts`),
+  ...["command", "cuda", "dictionary", "index", "inline", "snapshot", "tensor", "worker"].map((name) => `dist/${name}.js`),
+  ...["cuda.js", "dictionary.js", "index.js", "inline.js", "package.json", "pagepress.js", "snapshot.js", "tensor.js"].map((name) => `dist/commonjs/${name}`),
+  ...["cuda/index", "dictionary/index", "index", "inline", "snapshot/index", "tensor/index", "worker"].map((name) => `dist/types/${name}.d.ts`),
   ...adapters.flatMap((name) => ["", "commonjs/"].map((folder) => `dist/${folder}adapters/${name}.js`)),
   ...adapters.map((name) => `dist/types/adapters/${name}.d.ts`),
-  ...["cpu", "dictionary", "formats", "gpu", "seek", "snapshot", "tensor"].flatMap((name) => [`dist/${name}_bg.wasm`, `dist/types/wasm/${name}.d.ts`]),
+  ...["cpu", "cuda", "dictionary", "formats", "gpu", "seek", "snapshot", "tensor"].flatMap((name) => [`dist/${name}_bg.wasm`, `dist/types/wasm/${name}.d.ts`]),
   "package.json",
 ];
 /** Entries and their shared chunks, modules, and types. */
@@ -65,7 +67,7 @@ export async function checkRequests() {
 
 /** Checks that the modules import only from their generated JavaScript. */
 export async function checkModules() {
-  for (const name of ["cpu", "dictionary", "formats", "seek", "snapshot", "gpu", "tensor"]) {
+  for (const name of ["cpu", "cuda", "dictionary", "formats", "seek", "snapshot", "gpu", "tensor"]) {
     const module = new WebAssembly.Module(await readFile(join(root, `dist/${name}_bg.wasm`)));
     const imported = new Set(WebAssembly.Module.imports(module).map((one) => one.module));
     assert.deepEqual([...imported], [`./${name}_bg.js`], `imports of ${name}`);
@@ -79,7 +81,7 @@ export async function checkManifest() {
     assert.equal(manifest.scripts?.[name], undefined, `script ${name}`);
   }
   assert.equal(manifest.dependencies, undefined);
-  for (const entry of [".", "./inline", "./worker", "./dictionary", "./snapshot", "./tensor", ...adapters.map((name) => `./adapters/${name}`)]) {
+  for (const entry of [".", "./inline", "./worker", "./cuda", "./dictionary", "./snapshot", "./tensor", ...adapters.map((name) => `./adapters/${name}`)]) {
     const { default: found } = manifest.exports[entry];
     assert.equal(Object.keys(typeof found === "string" ? manifest.exports[entry] : found)[0], "types", entry);
   }

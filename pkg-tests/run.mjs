@@ -68,7 +68,7 @@ async function checkPackage(report, tarball, files) {
   await report.run("requests of a page", checkRequests);
   await report.run("publint", () => tool("publint/src/cli.js", "--strict", "--pack", "false"));
   // The worker is an ES module only, and wasm files have no types.
-  const wasm = ["./cpu.wasm", "./dictionary.wasm", "./formats.wasm", "./gpu.wasm", "./seek.wasm", "./snapshot.wasm", "./tensor.wasm"];
+  const wasm = ["./cpu.wasm", "./cuda.wasm", "./dictionary.wasm", "./formats.wasm", "./gpu.wasm", "./seek.wasm", "./snapshot.wasm", "./tensor.wasm"];
   const exceptions = ["--ignore-rules", "cjs-resolves-to-esm", "--exclude-entrypoints", ...wasm];
   await report.run("types resolve in all module systems", () => tool("@arethetypeswrong/cli/dist/index.js", tarball, ...exceptions));
   await report.run("import has no side effect", checkImport);

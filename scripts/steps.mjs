@@ -75,6 +75,11 @@ function nativeSteps() {
     },
     {
       group: "native",
+      name: "lint, wasm for kernels in CUDA C",
+      command: clippy("--lib", ...wasm, "--no-default-features", "--features", "web-cuda-c"),
+    },
+    {
+      group: "native",
       name: "lint, wasm for files and snapshots",
       command: clippy("--lib", ...wasm, "--no-default-features", "--features", "web-files,web-snapshot"),
     },
@@ -169,6 +174,12 @@ function otherSteps() {
     { group: "sanitizers", name: "AddressSanitizer", command: check("sanitizers") },
     { group: "emulated", name: "NEON under QEMU", command: check("emulated") },
     {
+      group: "compilers",
+      name: "kernels by the compilers of other GPUs",
+      command: node("scripts/checks/compilers.mjs", "--emulated"),
+      minutes: 180,
+    },
+    {
       group: "soak",
       name: "mixed calls, GPU is lavapipe",
       command: cargo("test", "--all-features", "--test", "soak"),
@@ -198,7 +209,7 @@ export const steps = () => [...nativeSteps(), ...browserSteps(), ...otherSteps()
 export const groups = ["native", "browser", "package", "adapters", "bindings", "page", "supply"];
 
 /** The groups that run only by name, as they take long or need a nightly toolchain. */
-export const longGroups = ["release", "matrix", "machines", "miri", "sanitizers", "emulated", "soak", "fuzz"];
+export const longGroups = ["release", "matrix", "machines", "miri", "sanitizers", "emulated", "compilers", "soak", "fuzz"];
 
 /** The groups that need the built package. */
 const withPackage = ["adapters", "browser", "package", "matrix", "machines", "page", "release", "soak"];

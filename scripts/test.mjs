@@ -1,7 +1,7 @@
 // `npm test`: installs missing dependencies, runs all steps and prints a summary. Fails if a step fails.
 //
 // `npm test -- native browser package adapters bindings page supply` runs only the groups named; release, matrix, machines, miri,
-// sanitizers, emulated, soak and fuzz run only by their names.
+// sanitizers, emulated, compilers, soak and fuzz run only by their names.
 import { exitWith, Remedy, run, skippedCode } from "./process.mjs";
 import { setup } from "./setup.mjs";
 import { choose, countTests, groups, longGroups } from "./steps.mjs";

@@ -118,7 +118,7 @@
 //! | `wgpu` (default) | GPUs through Vulkan, Metal, DX12, and WebGPU on wasm32; `gpu` is another name |
 //! | `cuda` | NVIDIA GPUs through CUDA on native targets; needs NVIDIA's driver at run time, nothing at build time |
 //! | `futures-io` | asynchronous readers and writers |
-//! | `gpu-wasm` | classes for JavaScript on wasm32, by wasm-bindgen; `web-files`, `web-formats`, `web-gpu`, `web-seek`, `web-snapshot` and `web-tensor` are its parts |
+//! | `gpu-wasm` | classes for JavaScript on wasm32, by wasm-bindgen; `web-cuda-c`, `web-files`, `web-formats`, `web-gpu`, `web-seek`, `web-snapshot` and `web-tensor` are its parts |
 //!
 //! Without features, the CPU codec and the tensor operations on the CPU are available.
 //!

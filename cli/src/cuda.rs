@@ -162,12 +162,7 @@ fn written(compiled: &CompiledCuda, language: Language) -> Result<Vec<u8>, Strin
             let words = compiled.spirv().map_err(|error| error.message)?;
             return Ok(words.iter().flat_map(|word| word.to_le_bytes()).collect());
         }
-        Language::Ptx => {
-            let wgsl = compiled.wgsl().map_err(|error| error.message)?;
-            let options = wgsl_ptx::PtxOptions::new(&compiled.entry);
-            let ptx = wgsl_ptx::compile_wgsl(&wgsl, &options).map_err(|error| error.to_string())?;
-            return Ok(ptx.text.into_bytes());
-        }
+        Language::Ptx => compiled.ptx(),
     };
     text.map(String::into_bytes).map_err(|error| error.message)
 }

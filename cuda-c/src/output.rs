@@ -51,6 +51,17 @@ impl CompiledCuda {
             .map_err(|error| failed(&error))
     }
 
+    /// Compiles the kernel to PTX, by way of WGSL.
+    ///
+    /// # Errors
+    /// If it uses what WGSL or `wgsl-ptx` lacks.
+    #[cfg(feature = "ptx")]
+    pub fn ptx(&self) -> Result<String> {
+        let compiled =
+            wgsl_ptx::compile_wgsl(&self.wgsl()?, &wgsl_ptx::PtxOptions::new(&self.entry));
+        Ok(compiled.map_err(|error| failed(&error))?.text)
+    }
+
     /// Writes the kernel in SPIR-V, in words.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ const commonJs = join(dist, "commonjs");
 const source = (file) => join(root, "src/npm", file);
 
 /** The entries, by their names in `dist`. */
-const entries = { index: source("index.ts"), inline: source("inline.ts"), dictionary: source("dictionary/index.ts"), snapshot: source("snapshot/index.ts"), tensor: source("tensor/index.ts") };
+const entries = { index: source("index.ts"), inline: source("inline.ts"), cuda: source("cuda/index.ts"), dictionary: source("dictionary/index.ts"), snapshot: source("snapshot/index.ts"), tensor: source("tensor/index.ts") };
 /** The adapters for libraries of other formats, in the folder `adapters`. */
 export const adapters = ["arrow", "hdf5", "lz4-wasm", "lz4js", "mcap", "parquet", "zarr"];
 for (const name of adapters) entries[`adapters/${name}`] = source(`adapters/${name}.ts`);
@@ -63,8 +63,8 @@ const { ReadableStream, WritableStream } = require("node:stream/web");`;
  * exports its part. The script reads the wasm modules from files, also for `inline`, since bundlers use the ES modules.
  */
 async function buildCommonJs() {
-  const parts = { index: "main", inline: "main", dictionary: "dictionary", snapshot: "snapshot", tensor: "tensor" };
-  const files = { main: "index", dictionary: "dictionary/index", snapshot: "snapshot/index", tensor: "tensor/index" };
+  const parts = { index: "main", inline: "main", cuda: "cuda", dictionary: "dictionary", snapshot: "snapshot", tensor: "tensor" };
+  const files = { main: "index", cuda: "cuda/index", dictionary: "dictionary/index", snapshot: "snapshot/index", tensor: "tensor/index" };
   for (const name of adapters) {
     const part = name.replace("-", "_");
     parts[`adapters/${name}`] = part;

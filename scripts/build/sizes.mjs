@@ -10,11 +10,11 @@ const dist = join(root, "dist");
 
 /** Returns the sizes of the modules with their glue, and of the minified JavaScript of the entries. */
 export async function measureSizes() {
-  const modules = ["cpu", "dictionary", "formats", "seek", "snapshot", "gpu", "tensor"].map(async (name) => {
+  const modules = ["cpu", "cuda", "dictionary", "formats", "seek", "snapshot", "gpu", "tensor"].map(async (name) => {
     const files = [await readFile(join(dist, `${name}_bg.wasm`)), await readFile(join(glue, `${name}.js`))];
     return { part: name, ...sizeOf(files) };
   });
-  const entries = ["index", "worker", "dictionary", "snapshot", "tensor", ...adapters.map((name) => `adapters/${name}`)].map(async (part) => ({ part: `${part}.js`, ...sizeOf(await minified(part)) }));
+  const entries = ["index", "worker", "cuda", "dictionary", "snapshot", "tensor", ...adapters.map((name) => `adapters/${name}`)].map(async (part) => ({ part: `${part}.js`, ...sizeOf(await minified(part)) }));
   return Promise.all([...modules, ...entries]);
 }
 

@@ -32,6 +32,7 @@ const modules = [
   { name: "seek", profile: "wasm-seek", features: ["web-seek"], isText: true, flags: smallCode },
   { name: "snapshot", profile: "wasm-snapshot", features: ["web-files", "web-snapshot"], isText: false, flags: smallCode },
   { name: "gpu", profile: "wasm-gpu", features: ["web-gpu"], isText: true, flags: [] },
+  { name: "cuda", profile: "wasm-cuda-c", features: ["web-cuda-c"], isText: false, flags: [] },
   { name: "tensor", profile: "wasm-tensor", features: ["web-tensor"], isText: false, flags: [] },
 ];
 

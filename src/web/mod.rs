@@ -3,6 +3,8 @@
 
 #[cfg(any(web_files, web_formats, feature = "web-snapshot"))]
 mod bytes;
+#[cfg(feature = "web-cuda-c")]
+mod cuda_c;
 #[cfg(feature = "web-dictionary")]
 mod dictionary;
 #[cfg(feature = "web-faults")]

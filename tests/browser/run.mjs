@@ -25,11 +25,11 @@ const STREAM_MEMORY_BYTES = 300 * 2 ** 20;
 
 const runs = [
   { gpu: "software", scopes: ["window"], suites: ["shaders", "crossing", "traps", "panics"] },
-  { gpu: "software", scopes: ["window", "worker"], suites: ["behaviour", "resident", "auto", "conformance", "cpu", "dictionary-with-gpu", "snapshots-with-gpu", "streams-with-gpu", "tensor"] },
+  { gpu: "software", scopes: ["window", "worker"], suites: ["behaviour", "resident", "auto", "conformance", "cpu", "cuda", "dictionary-with-gpu", "snapshots-with-gpu", "streams-with-gpu", "tensor"] },
   {
     gpu: "none",
     scopes: ["window", "worker"],
-    suites: ["cpu-without-gpu", "workers", "calls", "dictionary", "files", "streams", "pooled-streams", "access", "snapshots", "snapshot-store", "tensor-without-gpu"],
+    suites: ["cpu-without-gpu", "workers", "calls", "dictionary", "files", "streams", "pooled-streams", "access", "cuda-without-gpu", "snapshots", "snapshot-store", "tensor-without-gpu"],
   },
 ];
 

@@ -15,7 +15,7 @@ export const compressor: Names<CompressorOptions> = {
   modules: true, device: true, calibration: true, onDeviceLost: true,
 };
 export const configuration: Names<Configuration> = { modules: true, createWorker: true, workers: true };
-export const modules: Names<Required<Configuration>["modules"]> = { cpu: true, dictionary: true, formats: true, gpu: true, seek: true, snapshot: true, tensor: true };
+export const modules: Names<Required<Configuration>["modules"]> = { cpu: true, cuda: true, dictionary: true, formats: true, gpu: true, seek: true, snapshot: true, tensor: true };
 export const dictionary: Names<DictionaryOption> = { dictionary: true };
 export const compressSync: Names<CompressSyncOptions> = { ...frame, ...dictionary, format: true, maxOutputSize: true };
 export const compress: Names<CompressOptions> = { ...compressSync, ...call, transfer: true };

@@ -124,8 +124,8 @@ export interface Modules {
 /** Options of `configure`. */
 export interface Configuration extends Pick<CompressorOptions, "createWorker" | "workers"> {
   /** Sources of the WebAssembly modules, including `pagepress/seek.wasm` for `openFrame`, `pagepress/tensor.wasm`,
-   * `pagepress/snapshot.wasm`, `pagepress/dictionary.wasm`, and `pagepress/formats.wasm` for adapters. */
-  modules?: Modules & { dictionary?: ModuleSource; formats?: ModuleSource; seek?: ModuleSource; snapshot?: ModuleSource; tensor?: ModuleSource };
+   * `pagepress/snapshot.wasm`, `pagepress/dictionary.wasm`, `pagepress/cuda.wasm`, and `pagepress/formats.wasm` for adapters. */
+  modules?: Modules & { cuda?: ModuleSource; dictionary?: ModuleSource; formats?: ModuleSource; seek?: ModuleSource; snapshot?: ModuleSource; tensor?: ModuleSource };
 }
 
 /** GPU memory in bytes: of buffers in use, and of pooled buffers that are kept for later calls. */

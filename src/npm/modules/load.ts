@@ -30,7 +30,7 @@ interface Loaded {
 }
 
 /** The modules that only entries of their own use: their generated JavaScript is a parameter, and so is their file. */
-type Separate = "dictionary" | "formats" | "snapshot" | "tensor";
+type Separate = "cuda" | "dictionary" | "formats" | "snapshot" | "tensor";
 
 /** The module of dictionaries, and its compiled form, for workers. */
 interface DictionaryLoaded {

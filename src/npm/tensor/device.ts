@@ -3,6 +3,8 @@ import { checkOneOf, fail } from "../base/arguments.js";
 import { disposal } from "../base/disposal.js";
 import { toPagepressError } from "../base/errors.js";
 import type { AdapterInfo, Device, DeviceBuffer } from "../base/types.js";
+import { compileFor, type CudaKernel } from "../cuda/kernel.js";
+import type { CudaOptions } from "../cuda/types.js";
 import type { TensorModule } from "../modules/load.js";
 import type { Device as RawDevice, Op } from "../wasm/tensor.js";
 import { checkedFloats, packedWords, words } from "./arguments.js";
@@ -127,6 +129,10 @@ export class GpuDevice extends ArrayOperations {
     const compile = () => this.#held.get().compileKernel(String(wgsl), entry, bindings, names, values);
     return kernelOf(await settled(compile), entry);
   }
+
+  /** Compiles a kernel in CUDA C. Rejects with `KERNEL_COMPILE` and the line and column of the error. The first call loads the module
+   * `pagepress/cuda.wasm`. */
+  compileCuda(source: string, options: CudaOptions = {}): Promise<CudaKernel> { return compileFor(this, source, options); }
 
   /** Launches a grid of workgroups with `args[n]` as binding n of group 0. Returns when the launch is submitted: later work
    * on this device sees the writes of the kernel. A strided view cannot be an argument. */

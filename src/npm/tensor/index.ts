@@ -1,5 +1,7 @@
 export { PagepressError, type PagepressErrorCode } from "../base/errors.js";
 export type { AdapterInfo, Device, DeviceBuffer, ModuleSource } from "../base/types.js";
+export type { CudaArgument, CudaKernel } from "../cuda/kernel.js";
+export type { CudaOptions, CudaParameter } from "../cuda/types.js";
 export type { ArrayOperations } from "./arrays.js";
 export { GpuBackend, type GpuBackendOptions } from "./backend.js";
 export { BufferId, GpuCommandBatch } from "./batch.js";

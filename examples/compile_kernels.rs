@@ -1,0 +1,50 @@
+//! Compiles every kernel of the crate, in every variant that jobs choose, on the best Vulkan adapter.
+//!
+//! Prints the name of each kernel to the error stream before it compiles it, where drivers print their statistics:
+//! `scripts/compilers.mjs` runs this with the compilers of GPUs that are not there.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a program of the tests"
+)]
+
+#[path = "../tests/common/launches.rs"]
+mod launches;
+
+use pagepress::gpu::runtime::block_on;
+use pagepress::gpu::{Backend, DeviceRequest, EngineChoice, GpuDevice, KernelSource};
+
+fn main() -> Result<(), pagepress::Error> {
+    let request = DeviceRequest {
+        engine: EngineChoice::Wgpu,
+        ..DeviceRequest::default()
+    };
+    let device = GpuDevice::open(&request)?;
+    eprintln!("device: {}", device.info());
+    let mut n_failed = 0;
+    for (name, launch) in launches::launches() {
+        eprintln!("kernel: {name}");
+        let overrides: Vec<(&str, f64)> = launch
+            .overrides
+            .iter()
+            .map(|&(name, value)| (name, f64::from(value)))
+            .collect();
+        let source = KernelSource::of(launch.kernel, &overrides);
+        // SAFETY: the kernel is never launched.
+        let source = unsafe { source.without_checks() };
+        let source = match launch.kernel.fills_workgroup() {
+            // SAFETY: the kernel is never launched.
+            true => unsafe { source.without_clearing() },
+            false => source,
+        };
+        let compiled = block_on(device.compile_kernel(&source));
+        if let Err(error) = compiled {
+            eprintln!("failed: {error}");
+            n_failed += 1;
+        }
+    }
+    eprintln!("all kernels: {n_failed} failed");
+    Ok(())
+}
