@@ -102,6 +102,12 @@ async fn open_adapter(
     crate::gpu::open_faults::fault(ENGINE)?;
     let features = limits::features(adapter, request);
     let limits = limits::wanted(&adapter.limits(), request.limits);
+    if let Some(low) = limits::missing(&limits) {
+        return Err(Error::BackendUnavailable {
+            backend: ENGINE,
+            reason: format!("{info}: the adapter is {low}"),
+        });
+    }
     let experimental = if features.intersects(wgpu::Features::all_experimental_mask()) {
         // SAFETY: the only experimental feature among `features` is cooperative matrices, and `compile` refuses kernels that use
         // them unless their author guaranteed in an `unsafe` call that they need no checks.

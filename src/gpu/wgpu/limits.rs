@@ -85,23 +85,17 @@ pub(super) fn missing(limits: &wgpu::Limits) -> Option<String> {
     Some(format!("one with {} {}, below {}", low.0, low.1, low.2))
 }
 
-/// Returns the default limits of WebGPU, raised to the adapter's own for sizes of buffers and workgroups.
+/// Returns the default limits of WebGPU, raised to the adapter's own for sizes of buffers and workgroups, and lowered to them where
+/// the adapter has less, as Mali GPUs for textures. [`missing`] names those that kernels need.
 pub(super) fn wanted(adapter: &wgpu::Limits, tier: LimitTier) -> wgpu::Limits {
-    let mut limits = wgpu::Limits::defaults();
+    let mut limits = wgpu::Limits::defaults().or_worse_values_from(adapter);
     if tier != LimitTier::WebGpuDefault {
-        limits.max_buffer_size = adapter.max_buffer_size.max(limits.max_buffer_size);
-        limits.max_storage_buffer_binding_size = adapter
-            .max_storage_buffer_binding_size
-            .max(limits.max_storage_buffer_binding_size);
-        limits.max_compute_workgroup_storage_size = adapter
-            .max_compute_workgroup_storage_size
-            .max(limits.max_compute_workgroup_storage_size);
-        limits.max_compute_invocations_per_workgroup = adapter
-            .max_compute_invocations_per_workgroup
-            .max(limits.max_compute_invocations_per_workgroup);
-        limits.max_compute_workgroup_size_x = adapter
-            .max_compute_workgroup_size_x
-            .max(limits.max_compute_workgroup_size_x);
+        limits.max_buffer_size = adapter.max_buffer_size;
+        limits.max_storage_buffer_binding_size = adapter.max_storage_buffer_binding_size;
+        limits.max_compute_workgroup_storage_size = adapter.max_compute_workgroup_storage_size;
+        limits.max_compute_invocations_per_workgroup =
+            adapter.max_compute_invocations_per_workgroup;
+        limits.max_compute_workgroup_size_x = adapter.max_compute_workgroup_size_x;
     }
     limits.max_storage_buffer_binding_size =
         tier.binding_bytes(limits.max_storage_buffer_binding_size);
@@ -133,5 +127,31 @@ pub(super) fn capabilities(limits: &wgpu::Limits, features: wgpu::Features) -> C
         spirv_passthrough: features.contains(wgpu::Features::PASSTHROUGH_SHADERS),
         free_memory_bytes: None,
         compute_units: None,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_those_that_the_adapter_has() {
+        let adapter = wgpu::Limits {
+            max_texture_dimension_3d: 512,
+            max_storage_buffer_binding_size: 1 << 30,
+            ..wgpu::Limits::defaults()
+        };
+        for tier in [LimitTier::WebGpuDefault, LimitTier::default()] {
+            let limits = wanted(&adapter, tier);
+            assert!(limits.check_limits(&adapter), "{tier:?}: {limits:?}");
+            assert_eq!(missing(&limits), None, "{tier:?}");
+        }
+        let small = wgpu::Limits {
+            max_compute_invocations_per_workgroup: 128,
+            ..adapter
+        };
+        let missing = missing(&wanted(&small, LimitTier::default())).unwrap();
+        assert!(missing.contains("invocations_per_workgroup 128"), "{missing}");
     }
 }
