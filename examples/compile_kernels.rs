@@ -24,7 +24,7 @@ fn main() -> Result<(), pagepress::Error> {
     let device = GpuDevice::open(&request)?;
     eprintln!("device: {}", device.info());
     let mut n_failed = 0;
-    for (name, launch) in launches::launches() {
+    for (name, launch) in launches::launches_on(&[None]) {
         eprintln!("kernel: {name}");
         let overrides: Vec<(&str, f64)> = launch
             .overrides

@@ -176,8 +176,7 @@ function otherSteps() {
     {
       group: "compilers",
       name: "kernels by the compilers of other GPUs",
-      command: node("scripts/checks/compilers.mjs", "--emulated"),
-      minutes: 180,
+      command: node("scripts/checks/compilers.mjs"),
     },
     {
       group: "soak",

@@ -2,24 +2,24 @@
 // drm-shim, which pretends that the GPU exists and runs nothing. Fails if a kernel does not compile, spills more than recorded in
 // tests/compilers.json, or has fewer waves than recorded there.
 //
-// node scripts/checks/compilers.mjs [--emulated] [--write] [--kernels] [WORD]: with --emulated also the drivers that exist only for
-// arm64, under QEMU. --write records the results. --kernels prints a line for each kernel. WORD chooses GPUs by name.
+// node scripts/checks/compilers.mjs [--write] [--kernels] [WORD]: --write records the results. --kernels prints a line for each
+// kernel. WORD chooses GPUs by name.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
-import { drivers } from "../compilers/packages.mjs";
-import { emulated, native } from "../compilers/devices.mjs";
-import { crossCompiler, emulator } from "../compilers/arm64.mjs";
+import { unpackedDrivers } from "../compilers/packages.mjs";
+import { devices } from "../compilers/devices.mjs";
 import { Remedy, Skip, exitWith, root, run } from "../process.mjs";
 
+const program = path.join(root, "target/debug/examples/compile_kernels");
 const record = path.join(root, "tests/compilers.json");
 /** Minutes for all kernels of a GPU. */
 const MINUTES = 30;
 
 /** Compiles the kernels on a GPU. Returns the description of the device, the failures, and statistics by kernel. */
-async function compileAll(device, { libraries, linker, manifests }, program, prefix) {
+async function compileAll(device, { libraries, linker, manifests }) {
   const variables = {
     ...device.env,
     VK_DRIVER_FILES: path.join(manifests, `${device.manifest}_icd.json`),
@@ -27,8 +27,8 @@ async function compileAll(device, { libraries, linker, manifests }, program, pre
     MESA_SHADER_CACHE_DISABLE: "1",
   };
   const shim = path.join(libraries, `lib${device.shim}_noop_drm_shim.so`);
-  const [command, ...args] = [...prefix(variables), linker, "--preload", shim, "--library-path", libraries, program];
-  const child = spawn(command, args, { env: { ...process.env, ...(prefix(variables).length > 0 ? {} : variables) }, stdio: ["ignore", "ignore", "pipe"] });
+  const args = ["--preload", shim, "--library-path", libraries, program];
+  const child = spawn(linker, args, { env: { ...process.env, ...variables }, stdio: ["ignore", "ignore", "pipe"] });
   const timer = setTimeout(() => child.kill("SIGKILL"), MINUTES * 60_000);
   const result = { description: "", failures: [], kernels: {}, last: "" };
   let current = null;
@@ -82,28 +82,25 @@ function print(device, { description, failures, kernels }, everyKernel) {
 }
 
 await exitWith(async () => {
-  const options = { emulated: { type: "boolean" }, write: { type: "boolean" }, kernels: { type: "boolean" } };
+  const options = { write: { type: "boolean" }, kernels: { type: "boolean" } };
   const { values, positionals } = parseArgs({ allowPositionals: true, options });
-  const recorded = existsSync(record) ? JSON.parse(readFileSync(record, "utf8")) : {};
-  const wanted = ({ name }) => name.toLowerCase().includes((positionals[0] ?? "").toLowerCase());
-  const build = ["build", "--example", "compile_kernels"];
-  const passes = [];
+  const [word = ""] = positionals;
+  const chosen = devices.filter(({ name }) => name.toLowerCase().includes(word.toLowerCase()));
+  if (chosen.length === 0) throw new Remedy(`no GPU is named ${word}; known: ${devices.map(({ name }) => name).join(", ")}`);
   if (process.platform !== "linux" || process.arch !== "x64") throw new Skip("the drivers are those of Debian for x86-64");
-  if (native.some(wanted)) {
-    const { code } = await run("cargo", [...build, "--all-features"]);
-    if (code !== 0) throw new Remedy("the program that compiles the kernels does not build");
-    passes.push([native, await drivers("amd64"), path.join(root, "target/debug/examples/compile_kernels"), () => []]);
-  }
-  if (values.emulated && emulated.some(wanted)) passes.push([emulated, await drivers("arm64"), await crossCompiler(build), emulator()]);
+  const drivers = await unpackedDrivers();
+  const { code } = await run("cargo", ["build", "--example", "compile_kernels", "--all-features"]);
+  if (code !== 0) throw new Remedy("the program that compiles the kernels does not build");
+  const recorded = existsSync(record) ? JSON.parse(readFileSync(record, "utf8")) : {};
   const problems = [];
-  for (const [devices, found, program, prefix] of passes) {
-    for (const device of devices.filter(wanted)) {
-      const result = await compileAll(device, found, program, prefix);
-      print(device, result, values.kernels);
-      problems.push(...[...result.failures, ...(values.write ? [] : regressions(result.kernels, recorded[device.name]))].map((text) => `${device.name}: ${text}`));
-      if (values.write) recorded[device.name] = Object.fromEntries(Object.entries(result.kernels).map(([name, { waves, spills }]) => [name, { waves, spills }]));
-    }
+  for (const device of chosen) {
+    const { name } = device;
+    const result = await compileAll(device, drivers);
+    print(device, result, values.kernels);
+    const found = [...result.failures, ...(values.write ? [] : regressions(result.kernels, recorded[name]))];
+    problems.push(...found.map((text) => `${name}: ${text}`));
+    recorded[name] = Object.fromEntries(Object.entries(result.kernels).map(([kernel, { waves, spills }]) => [kernel, { waves, spills }]));
   }
-  if (values.write) writeFileSync(record, `${JSON.stringify(recorded, null, 1)}\n`);
   if (problems.length > 0) throw new Remedy(problems.join("\n"));
+  if (values.write) writeFileSync(record, `${JSON.stringify(recorded, null, 1)}\n`);
 });

@@ -40,24 +40,11 @@ function nvk(line, into) {
   if (/^(Spills|Fills) (to|from) mem: /.test(line)) into.spills += number(line, /(\d+)/);
 }
 
-/** Adds the statistics of Arm's. */
-function panvk(line, into) {
-  if (!line.includes(" shader: ") || !line.includes("spills")) return;
-  into.bytes = number(line, /(\d+) code size/) || 16 * number(line, /(\d+) quadwords/);
-  into.registers = number(line, /(\d+) work registers/) || number(line, /(\d+) registers/);
-  into.waves = number(line, /(\d+) threads/);
-  into.spills += number(line, /(\d+):\d+ spills/) + number(line, /:(\d+) spills:fills/) + number(line, /(\d+) spills/) + number(line, /(\d+) fills/);
-}
-
-/** A GPU of PowerVR prints no statistics. */
-const silent = () => undefined;
-
 const amd = (name, id) => ({ name, shim: "amdgpu", manifest: "radeon", env: { AMDGPU_GPU_ID: id, RADV_DEBUG: "shaderstats" }, read: radv });
 const adreno = (model) => ({ name: `Adreno ${model}`, shim: "freedreno", manifest: "freedreno", env: { FD_GPU_ID: String(model), IR3_SHADER_DEBUG: "cs" }, read: turnip });
-const mali = (name, id) => ({ name, shim: "panfrost", manifest: "panfrost", env: { PAN_GPU_ID: id, PAN_I_WANT_A_BROKEN_VULKAN_DRIVER: "1", BIFROST_MESA_DEBUG: "shaderdb" }, read: panvk });
 
-/** GPUs whose drivers run on this processor. */
-export const native = [
+/** The GPUs whose drivers Debian has for x86-64. */
+export const devices = [
   amd("AMD Polaris 10 (GCN 4)", "polaris10"),
   amd("AMD Vega 10 (GCN 5)", "vega10"),
   amd("AMD Renoir (GCN 5)", "renoir"),
@@ -73,12 +60,4 @@ export const native = [
     env: { NOUVEAU_CHIPSET: "172", NVK_I_WANT_A_BROKEN_VULKAN_DRIVER: "1", NAK_DEBUG: "print" },
     read: nvk,
   },
-];
-
-/** GPUs whose drivers exist only for arm64. */
-export const emulated = [
-  mali("Mali-G610", "a867"),
-  mali("Mali-G310", "ac74"),
-  mali("Mali-G52", "7212"),
-  { name: "PowerVR BXS-4-64", shim: "powervr", manifest: "powervr_mesa", env: { PVR_I_WANT_A_BROKEN_VULKAN_DRIVER: "1" }, read: silent },
 ];

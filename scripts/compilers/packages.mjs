@@ -8,43 +8,34 @@ import { Skip, root, run } from "../process.mjs";
 
 const packages = ["mesa-vulkan-drivers", "mesa-drm-shim"];
 const keyring = "/usr/share/keyrings/debian-archive-keyring.gpg";
-/** Names of the processor: of Debian, of its folders of libraries, of its dynamic linker. */
-const processors = {
-  amd64: { libraries: "x86_64-linux-gnu", linker: "ld-linux-x86-64.so.2" },
-  arm64: { libraries: "aarch64-linux-gnu", linker: "ld-linux-aarch64.so.1" },
-};
+const folder = path.join(root, "target", "compilers");
 
-/** Returns a configuration of apt that has its own lists, archives and state in `folder`. */
-const configuration = (folder, processor) => `
+/** A configuration of apt with its own lists, archives and state. */
+const configuration = `
 Dir::Etc::SourceList "${folder}/sources.list";
 Dir::Etc::SourceParts "-";
 Dir::State::Lists "${folder}/lists";
 Dir::State::status "${folder}/status";
 Dir::Cache "${folder}/cache";
-APT::Architecture "${processor}";
-APT::Architectures "${processor}";
+APT::Architecture "amd64";
+APT::Architectures "amd64";
 APT::Install-Recommends "false";
 APT::Sandbox::User "";
 Debug::NoLocking "true";
 `;
 
-/**
- * Returns the unpacked drivers for a processor, `"amd64"` or `"arm64"`: the folder of their libraries, their dynamic linker, and
- * the folder of their manifests.
- */
-export async function drivers(processor) {
-  const folder = path.join(root, "target", "compilers", processor);
+/** Returns the unpacked drivers: the folder of their libraries, their dynamic linker, and the folder of their manifests. */
+export async function unpackedDrivers() {
   const unpacked = path.join(folder, "root");
-  const { libraries, linker } = processors[processor];
-  const at = path.join(unpacked, "usr/lib", libraries);
-  const found = { libraries: at, linker: path.join(at, linker), manifests: path.join(unpacked, "usr/share/vulkan/icd.d") };
+  const libraries = path.join(unpacked, "usr/lib/x86_64-linux-gnu");
+  const found = { libraries, linker: path.join(libraries, "ld-linux-x86-64.so.2"), manifests: path.join(unpacked, "usr/share/vulkan/icd.d") };
   if (existsSync(path.join(folder, "complete"))) return found;
   if (!findProgram("apt-get") || !findProgram("dpkg") || !existsSync(keyring)) throw new Skip("Mesa's packages need Debian's apt-get");
   await rm(folder, { recursive: true, force: true });
   for (const name of ["lists/partial", "cache/archives/partial", "root"]) await mkdir(path.join(folder, name), { recursive: true });
   await writeFile(path.join(folder, "sources.list"), `deb [signed-by=${keyring}] http://deb.debian.org/debian testing main\n`);
   await writeFile(path.join(folder, "status"), "");
-  await writeFile(path.join(folder, "apt.conf"), configuration(folder, processor));
+  await writeFile(path.join(folder, "apt.conf"), configuration);
   const env = { APT_CONFIG: path.join(folder, "apt.conf") };
   for (const args of [["update"], ["-y", "--download-only", "install", ...packages]]) {
     const { code } = await run("apt-get", ["-q", ...args], { env, minutes: 20 });

@@ -26,7 +26,13 @@ const LARGE: u64 = 1 << 30;
 
 /// Returns every launch of LZ4, and those of tensors for shapes of all kinds, once for each kernel and set of
 /// overrides, by name.
+#[allow(dead_code, reason = "not every program uses all of them")]
 pub fn launches() -> BTreeMap<String, Launch> {
+    launches_on(&[None, Some(ROOMY)])
+}
+
+/// Returns the launches on devices with these compute units. wgpu reports none.
+pub fn launches_on(compute_units: &[Option<ComputeUnits>]) -> BTreeMap<String, Launch> {
     let mut found = BTreeMap::new();
     let jobs = tensor_jobs().into_iter().chain(layer_jobs());
     for launch in jobs.flat_map(|job| job.launches) {
@@ -48,7 +54,7 @@ pub fn launches() -> BTreeMap<String, Launch> {
             for size in [0, 65_536] {
                 let of =
                     |compute_units| compress_job(n_bytes, page_size, level, compute_units, size);
-                jobs.extend([of(None), of(Some(ROOMY))]);
+                jobs.extend(compute_units.iter().map(|&units| of(units)));
             }
         }
         assert!(jobs.iter().all(Result::is_ok), "sizes of jobs");
