@@ -152,6 +152,9 @@ mod tests {
             ..adapter
         };
         let missing = missing(&wanted(&small, LimitTier::default())).unwrap();
-        assert!(missing.contains("invocations_per_workgroup 128"), "{missing}");
+        assert!(
+            missing.contains("invocations_per_workgroup 128"),
+            "{missing}"
+        );
     }
 }
