@@ -72,18 +72,20 @@ __global__ void life(const int *cells, int *next, int width, int height) {
     entry: "mandelbrot",
     block: [16, 16],
     source: `// The iterations until escape, 256 for points of the set.
-__global__ void mandelbrot(int *count, int width, int height) {
+__global__ void mandelbrot(int *counts, int width, int height) {
   int px = blockIdx.x * blockDim.x + threadIdx.x;
   int py = blockIdx.y * blockDim.y + threadIdx.y;
   if (px >= width || py >= height) return;
-  float2 c = make_float2(-2.4f + px * 0.005f, -0.9f + py * 0.005f);
-  float2 z = make_float2(0.0f, 0.0f);
+  float2 c = {-2.4f + px * 0.005f, -0.9f + py * 0.005f};
+  float2 z = {0.0f, 0.0f};
   int k = 0;
   while (k < 256 && z.x * z.x + z.y * z.y < 4.0f) {
-    z = make_float2(z.x * z.x - z.y * z.y + c.x, 2.0f * z.x * z.y + c.y);
+    float real = z.x * z.x - z.y * z.y + c.x;
+    z.y = 2.0f * z.x * z.y + c.y;
+    z.x = real;
     k++;
   }
-  count[py * width + px] = k;
+  counts[py * width + px] = k;
 }
 `,
   },
