@@ -79,6 +79,18 @@ export async function testCudaRuns(label, page) {
     });
   }
 
+  await check(`${label}: a run of a kernel in CUDA C can be cancelled, and the next one works`, async () => {
+    await page.selectOption("#cuda-example", "life");
+    await finding(page, "cancelled", async () => {
+      await page.click("#cuda-run");
+      await page.waitForSelector("#jobs:not([hidden])");
+      await page.keyboard.press("Escape");
+    });
+    assert.equal((await translated(page, () => page.click("#cuda-translate"))).error, null);
+    const run = await finding(page, ["cuda", "failure"], () => page.click("#cuda-run"));
+    assert.ok(run.kind === "cuda" && run.isRight, JSON.stringify(run));
+  });
+
   await check(`${label}: a wrong kernel in CUDA C gives a wrong result, and other parameters an error`, async () => {
     const kernel = "__global__ void saxpy(int n, float a, const float *x, float *y) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = a * x[i] - y[i];\n}\n";
     await page.selectOption("#cuda-example", "saxpy");
@@ -89,6 +101,8 @@ export async function testCudaRuns(label, page) {
     await write(page, kernel.replace("int n, float a", "float a, int n"));
     const other = await finding(page, ["cuda", "failure"], () => page.click("#cuda-run"));
     assert.deepEqual([other.kind, other.code], ["failure", "INVALID_ARGUMENT"], JSON.stringify(other));
+    await openTab(page, "verify");
+    assert.match(await page.locator("#report").innerText(), /SAXPY in CUDA C on .* elements equal/);
   });
 }
 

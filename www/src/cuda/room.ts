@@ -16,7 +16,10 @@ import { EXAMPLE_NAMES, EXAMPLES, type ExampleName } from "./examples";
 const PAUSE_MS = 250;
 const TARGETS: Record<ShownTarget, string> = { wgsl: "WGSL", ptx: "PTX", msl: "MSL", hlsl: "HLSL" };
 
-const translator = new Client<CudaCalls>(() => new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "cuda" }));
+const start = (): Worker => new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "cuda" });
+const translator = new Client<CudaCalls>(start);
+/** Apart from the translator, since a kernel may never return. */
+const runner = new Client<CudaCalls>(start);
 const example = make("select");
 const target = make("select");
 const output = make("pre");
@@ -67,15 +70,24 @@ function marked({ code, message }: Failure): string {
   editor.mark(position ? { message, position } : null);
   if (!position) return code === "BACKEND_UNAVAILABLE" ? `${absence(message)}.` : `${code}: ${message}`;
   const { line, column } = position;
-  return `Line ${line}, column ${column}: ${message.replace(/^.*? does not compile: \d+:\d+: /, "")}`;
+  // The lines that follow repeat the line of the source.
+  const [first = ""] = message.split("\n", 1);
+  return `Line ${line}, column ${column}: ${first.replace(/^.*? does not compile: \d+:\d+: /, "")}`;
 }
 
 async function perform({ signal }: JobControl): Promise<void> {
-  const { picture, ...run } = await translator.call("run", { ...source(), allowSoftware: allowsSoftware() }, { signal });
-  result.textContent = described(run);
-  draw(picture);
-  editor.mark(null);
-  record({ kind: "cuda", example: chosen(), ...run });
+  const name = chosen();
+  const end = (): void => runner.end();
+  signal.addEventListener("abort", end, { once: true });
+  try {
+    const { picture, ...run } = await runner.call("run", { ...source(), allowSoftware: allowsSoftware() }, { signal });
+    record({ kind: "cuda", example: name, ...run });
+    if (name !== chosen()) return;
+    result.textContent = described(run);
+    draw(picture);
+  } finally {
+    signal.removeEventListener("abort", end);
+  }
 }
 
 function described({ device, isSoftware, milliseconds, launches, checked, different, isRight }: Omit<CudaRun, "picture">): string {
@@ -125,13 +137,13 @@ function controls(): HTMLElement {
   target.id = "cuda-target";
   options(target, Object.entries(TARGETS));
   target.addEventListener("change", () => isAsked && void translate());
-  const start = button("Translate", "primary", () => void translate());
-  start.id = "cuda-translate";
+  const translateButton = button("Translate", "primary", () => void translate());
+  translateButton.id = "cuda-translate";
   const runButton = button("Run on this GPU", "secondary", run);
   runButton.id = "cuda-run";
   const copy = button("Copy", "secondary", () => void copyText(output.textContent ?? "", copy));
   copy.ariaLabel = "Copy the translation";
-  return make("p", "actions", make("label", "inline", "Example ", example), make("label", "inline", "Language ", target), start, runButton, copy);
+  return make("p", "actions", make("label", "inline", "Example ", example), make("label", "inline", "Language ", target), translateButton, runButton, copy);
 }
 
 export function mount(at: HTMLElement): void {
