@@ -32,7 +32,7 @@ async function checkPage(browser, site, gpu, scopes, { engines, inPlace }) {
 
 /** Checks that exactly the required modules are fetched, at most once per scope and not by the workers of the pool. */
 function checkRequests(requests, scopes, modules) {
-  const fetched = requests.filter((path) => path.endsWith(".wasm")).map((path) => /(cpu|dictionary|formats|gpu|seek|snapshot)_bg/.exec(path)?.[1]);
+  const fetched = requests.filter((path) => path.endsWith(".wasm")).map((path) => /(cpu|cuda|dictionary|formats|gpu|seek|snapshot)_bg/.exec(path)?.[1]);
   assert.deepEqual([...new Set(fetched)].sort(), modules, "modules fetched");
   for (const module of modules) {
     const times = fetched.filter((name) => name === module).length;
@@ -52,9 +52,9 @@ async function checkPart(browser, site) {
 }
 
 /** The outcome of the fixture `entries`. */
-export const entriesOutcome = { snapshot: true, dictionary: true, zarr: true };
+export const entriesOutcome = { snapshot: true, dictionary: true, zarr: true, cuda: true };
 
-/** Checks snapshots, dictionaries and an adapter in a window and a worker, and that they fetch the modules for these and no others. */
+/** Checks snapshots, dictionaries, an adapter and CUDA C in a window and a worker, and that they fetch the modules for these and no others. */
 export async function checkEntries(browser, site) {
   const before = site.requests?.length ?? 0;
   const page = await openPage(browser, `${site.url}?entries`);
@@ -64,7 +64,7 @@ export async function checkEntries(browser, site) {
   assert.deepEqual(await page.evaluate(() => globalThis.result), { window: entriesOutcome, worker: entriesOutcome });
   await page.close();
   assert.deepEqual(page.faults, []);
-  if (site.requests) checkRequests(site.requests.slice(before), ["window", "worker"], ["dictionary", "formats", "snapshot"]);
+  if (site.requests) checkRequests(site.requests.slice(before), ["window", "worker"], ["cuda", "dictionary", "formats", "snapshot"]);
 }
 
 /**

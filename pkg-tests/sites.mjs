@@ -79,7 +79,7 @@ export async function buildWithRollup(place) {
   const bundle = await rollup({ input, plugins: [resolve] });
   await bundle.write({ dir: out });
   await bundle.close();
-  for (const name of ["cpu", "dictionary", "formats", "gpu", "seek", "snapshot"]) await cp(join(dist, `${name}_bg.wasm`), join(out, `${name}_bg.wasm`));
+  for (const name of ["cpu", "cuda", "dictionary", "formats", "gpu", "seek", "snapshot"]) await cp(join(dist, `${name}_bg.wasm`), join(out, `${name}_bg.wasm`));
   return serve(out, headers);
 }
 
@@ -92,7 +92,7 @@ export async function buildWithEsbuild(place) {
   const options = { bundle: true, minify: true, format: "esm", logLevel: "warning" };
   await build({ absWorkingDir: place, entryPoints, outdir: out, ...options });
   // Modules that are not in `pagepress/inline` are looked for beside the bundle.
-  for (const name of ["dictionary", "formats", "snapshot"]) await cp(join(place, `node_modules/pagepress/dist/${name}_bg.wasm`), join(out, `${name}_bg.wasm`));
+  for (const name of ["cuda", "dictionary", "formats", "snapshot"]) await cp(join(place, `node_modules/pagepress/dist/${name}_bg.wasm`), join(out, `${name}_bg.wasm`));
   return serve(out, headers);
 }
 

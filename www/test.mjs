@@ -11,6 +11,7 @@ import { launch } from "../tests/browser/harness/chromium.mjs";
 import { testBench, testFiles, testInputs } from "./test/compress.mjs";
 import { testKernels, testRooms } from "./test/rooms.mjs";
 import { check, choose, download, finding, finish, measureOnly, open, openTab, removeFiles, writeSample } from "./test/harness.mjs";
+import { testCuda, testCudaRuns, testCudaWithoutGpu } from "./test/cuda.mjs";
 import { testFirstScreen } from "./test/first-screen.mjs";
 import { testJobs } from "./test/jobs.mjs";
 import { testLarge } from "./test/large.mjs";
@@ -45,6 +46,8 @@ async function without(url) {
     await testVerify("no GPU", page);
     await testLoss(page, false);
     await testGpu("no GPU", page);
+    await testCuda("no GPU", page);
+    await testCudaWithoutGpu("no GPU", page);
     await testLearn(page);
     await testAccessibility(page);
     await check("no GPU: backend=webgpu shows that no GPU is available", async () => {
@@ -105,6 +108,8 @@ async function onGpu(label, page, context, query) {
   await testInspect(label, page);
   await testLoss(page, true);
   await testGpu(label, page);
+  await testCuda(label, page);
+  await testCudaRuns(label, page);
   await testKernels(context, query);
 
   await check(`${label}: a race shows its stages and the adapter`, async () => {

@@ -7,7 +7,8 @@ const publicFolder = new URL("../public/", import.meta.url);
 
 /**
  * Inserts the list of built files and a version into the service worker. The version is a hash of the file names, which
- * contain content hashes, and of the document. TensorFlow.js, which is used only for comparison, is not in the list.
+ * contain content hashes, and of the document. TensorFlow.js, which is used only for comparison, and the translator of CUDA C, which
+ * is as large as all other modules, are not in the list.
  */
 export function offline() {
   return {
@@ -15,7 +16,7 @@ export function offline() {
     apply: "build",
     enforce: "post",
     generateBundle(_, bundle) {
-      const isCached = (file) => file !== "index.html" && !file.startsWith("assets/tensorflow-");
+      const isCached = (file) => file !== "index.html" && !/^assets\/(tensorflow|cuda_bg)-/.test(file);
       const files = ["./", ...readdirSync(publicFolder), ...Object.keys(bundle)].filter(isCached);
       const page = bundle["index.html"]?.source ?? "";
       const version = createHash("sha256").update(files.join("\n")).update(page).digest("hex").slice(0, 12);

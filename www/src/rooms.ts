@@ -15,6 +15,7 @@ const rooms: Record<string, () => Promise<Room>> = {
   "room-parts": () => import("./parts/room"),
   "panel-verify": () => import("./verify/room"),
   "panel-gpu": () => import("./gpu/room"),
+  "room-cuda": () => import("./cuda/room"),
   "room-points": () => import("./points/room"),
   "panel-learn": () => import("./learn/room"),
   "room-playground": () => import("./playground/room"),

@@ -91,6 +91,9 @@ async function tour(gpu, label, options, { query = "", bits = "24", sweep = "24"
   await finding(page, "matmul", () => page.click("#matmul-start"));
   await finding(page, "operations", () => page.click("#operations-start"));
   await showRooms(page);
+  await page.selectOption("#cuda-example", "mandelbrot");
+  await finding(page, "translation", () => page.click("#cuda-translate"));
+  await finding(page, ["cuda", "failure"], () => page.click("#cuda-run"));
   await page.click("#points-start");
   await page.waitForTimeout(5000);
   await shoot(page, `${label}-gpu`);

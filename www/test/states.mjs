@@ -25,7 +25,7 @@ const budgets = {
 const dist = path.join(root, "www/dist");
 const gzipped = (file) => gzipSync(readFileSync(file), { level: 9 }).length;
 /** Returns true for the files that the service worker caches. */
-const isCached = (file) => !path.basename(file).startsWith("tensorflow-");
+const isCached = (file) => !/^(tensorflow|cuda_bg)-/.test(path.basename(file));
 const allFiles = () => readdirSync(dist, { recursive: true }).map((name) => path.join(dist, name)).filter((name) => path.extname(name));
 
 /** Returns the serious and critical violations that axe finds on the open tab. */

@@ -38,6 +38,9 @@ export class PagepressError extends Error {
   override readonly name = "PagepressError";
   /** Stable identifier of the error. */
   readonly code: PagepressErrorCode;
+  /** Line and column in the source of a kernel in CUDA C, from 1, with the code `KERNEL_COMPILE`. */
+  declare readonly line?: number;
+  declare readonly column?: number;
 
   constructor(code: PagepressErrorCode, message: string, options?: ErrorOptions) {
     // Node prints a cause that is undefined, too.

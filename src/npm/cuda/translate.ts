@@ -2,6 +2,7 @@ import type { Names } from "../api/options.js";
 import { checkOneOf, checkOptions, checkSize, fail } from "../base/arguments.js";
 import { PagepressError, toPagepressError } from "../base/errors.js";
 import type { Translated } from "../wasm/cuda.js";
+import { located } from "./located.js";
 import { loadCuda, type CudaModule } from "./module.js";
 import type { CudaKernelSignature, CudaModuleOptions, CudaOptions, CudaParameter, CudaTarget, TranslateCudaOptions, TranslatedCuda } from "./types.js";
 
@@ -15,8 +16,8 @@ const MAX_SHARED_BYTES = 2 ** 20;
 export const optionNames: Names<CudaOptions> = { entry: true, block: true, sharedBytes: true, defines: true, narrowDoubles: true, modules: true };
 const translateNames: Names<TranslateCudaOptions> = { ...optionNames, target: true, subgroups: true };
 
-/** Translates a kernel in CUDA C. Rejects with `KERNEL_COMPILE` and the line and column of the source, and the remedy. The first
- * call loads the module `pagepress/cuda.wasm`. */
+/** Translates a kernel in CUDA C. Rejects with `KERNEL_COMPILE`, `line` and `column` of the source, and the remedy. The first call
+ * loads the module `pagepress/cuda.wasm`. */
 export async function translateCuda(source: string, options: TranslateCudaOptions = {}): Promise<TranslatedCuda> {
   try {
     checkOptions(options, translateNames);
@@ -38,7 +39,7 @@ export async function listCudaKernels(source: string, { modules }: CudaModuleOpt
 }
 
 function kernelsOf(module: CudaModule, source: string): CudaKernelSignature[] {
-  const fields = module.run(() => module.glue.cudaKernels(source));
+  const fields = located(source, () => module.run(({ cudaKernels }) => cudaKernels(source)));
   return Array.from({ length: fields.length / 3 }, (_, i) => {
     const [name = "", template = "", line = ""] = fields.slice(3 * i, 3 * i + 3);
     return { name, template: template === "" ? [] : template.split(", "), line: Number(line) };
@@ -67,7 +68,9 @@ export async function translated(source: string, options: TranslateCudaOptions):
   const pairs = Object.entries(defines).flatMap(([name, value]) => [name, String(value)]);
   const module = await loadCuda(options.modules?.cuda);
   const entry = options.entry === undefined ? onlyKernel(module, source) : text("entry", options.entry);
-  const compiled = module.make(({ compileCuda }) => compileCuda(source, entry, Uint32Array.from(threads), sharedBytes, pairs, narrowDoubles, subgroups));
+  const compile = (): Translated =>
+    module.make(({ compileCuda }) => compileCuda(source, entry, Uint32Array.from(threads), sharedBytes, pairs, narrowDoubles, subgroups));
+  const compiled = located(source, compile);
   try {
     const bytes = module.run(() => compiled.write(TARGETS.indexOf(target))) as Uint8Array<ArrayBuffer>;
     return {

@@ -54,6 +54,12 @@ async function reportsErrors() {
   const wrong = SAXPY.replace("a * x[i]", "a * z[i]");
   const error = await rejects(translateCuda(wrong), "KERNEL_COMPILE", PagepressError);
   check(/: 4:\d+: .*z/.test(error.message), error.message);
+  const line = "    if (i < n) y[i] = a * z[i] + y[i];";
+  check(error.line === 4 && error.column === line.indexOf("z") + 1, `${error.line}:${error.column}`);
+  check(error.message.endsWith(`\n${line}\n${" ".repeat(line.indexOf("z"))}^`), error.message);
+  const tabbed = await rejects(translateCuda("\t/* \u{1f600} */ __global__ void f(double *x) {}"), "KERNEL_COMPILE", PagepressError);
+  check(tabbed.message.endsWith(`\n\t${" ".repeat(tabbed.column - 2)}^`), tabbed.message);
+  check(!("line" in (await rejects(translateCuda("int main() {}"), "KERNEL_COMPILE", PagepressError))), "a line without a place");
   for (const source of [SAXPY.replace("float a", "double a"), "__global__ void f(int n) { asm(\"\"); }", "int main() {}", "}{", ""]) {
     await rejects(translateCuda(source), "KERNEL_COMPILE", PagepressError);
   }

@@ -40,13 +40,20 @@ const syntax = linter((view) => {
 
 export interface Editor {
   text(): string;
-  replace(text: string, language: Language): void;
+  replace(text: string, language: Language | "cuda"): void;
   /** Marks an error at its line, or removes the mark. */
   mark(error: { message: string; position: Position | null } | null): void;
 }
 
+export interface EditorOptions {
+  /** Name of the editor for screen readers. Default `"Program"`. */
+  label?: string;
+  /** Called after each change of the text. */
+  changed?: () => void;
+}
+
 /** Creates an editor in `at`; `run` is called for Control-Enter. */
-export function createEditor(at: HTMLElement, run: () => void): Editor {
+export function createEditor(at: HTMLElement, run: () => void, { label = "Program", changed }: EditorOptions = {}): Editor {
   const root = at.attachShadow({ mode: "open" });
   const language = new Compartment();
   const runKey = { key: "Mod-Enter", run: () => (run(), true) };
@@ -62,7 +69,8 @@ export function createEditor(at: HTMLElement, run: () => void): Editor {
       keymap.of([runKey, ...defaultKeymap, ...historyKeymap, indentWithTab]),
       language.of([]),
       theme,
-      EditorView.contentAttributes.of({ "aria-label": "Program. Escape, then Tab leaves the editor." }),
+      EditorView.contentAttributes.of({ "aria-label": `${label}. Escape, then Tab leaves the editor.` }),
+      EditorView.updateListener.of(({ docChanged }) => docChanged && changed?.()),
     ],
   });
   const view = new EditorView({ state, parent: root, root });

@@ -3,7 +3,8 @@ import { GpuDevice, type GpuTensor } from "pagepress/tensor";
 import { measure } from "../measure/measure";
 import type { Control } from "../rpc/serve";
 import { count, duration, three } from "../shell/format";
-import type { KernelInput, Outcome, Position } from "./calls";
+import type { KernelInput, Outcome } from "./calls";
+import { positionIn } from "./position";
 
 const NUMBERS = 65536;
 /** Maximum bytes of a file that are passed to the kernel. */
@@ -61,10 +62,4 @@ export async function runKernel(
   } finally {
     for (const tensor of tensors) tensor.dispose();
   }
-}
-
-/** Returns the position in a message of the compiler: `line 3, column 7` or `3:7`. */
-function positionIn(message: string): Position | null {
-  const found = /line (\d+)(?:,? column (\d+))?/i.exec(message) ?? /(?:^|[^\d])(\d+):(\d+)/.exec(message);
-  return found ? { line: Number(found[1]), column: Number(found[2] ?? 1) } : null;
 }

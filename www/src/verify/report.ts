@@ -1,4 +1,6 @@
 // The report: all results with the browser and the machine, as Markdown and JSON.
+import type { CudaRun } from "../cuda/calls";
+import { EXAMPLES, type ExampleName } from "../cuda/examples";
 import { engines } from "../engines/list";
 import { formatFlops, type ProductResult } from "../gpu/matmul";
 import type { OperationResult } from "../gpu/operations";
@@ -99,6 +101,11 @@ function lineOf(finding: Finding): string[] {
     const times = points.map(({ operation, engine, times: { median } }) => `${operation} ${engine} ${format.duration(median)}`);
     return [`- Operations on ${rows} × ${cols} elements: ${times.join(", ")}`];
   }
+  if (finding.kind === "cuda") {
+    const { example, device, milliseconds, checked, different } = finding as unknown as CudaRun & { example: ExampleName };
+    const { label } = EXAMPLES[example];
+    return [`- ${label} in CUDA C on ${device}: ${format.duration(milliseconds)}, ${format.count(checked - different)} of ${format.count(checked)} elements equal`];
+  }
   if (finding.kind === "corrupt") {
     const { tally, nTried, unnoticed } = finding as unknown as CorruptResult;
     const codes = Object.entries(tally).map(([code, n]) => `${code} ${n}`).join(", ");
@@ -128,7 +135,7 @@ export function initReport(): void {
     element("report").textContent = markdownReport();
   };
   onTab("verify", refresh);
-  for (const kind of ["file", "bench", "sweep", "corrupt", "loss", "cancel", "matmul", "operations"]) onFinding(kind, refresh);
+  for (const kind of ["file", "bench", "sweep", "corrupt", "loss", "cancel", "matmul", "operations", "cuda"]) onFinding(kind, refresh);
   const [markdown, json] = [element("copy-markdown"), element("copy-json")];
   markdown.addEventListener("click", () => {
     refresh();
