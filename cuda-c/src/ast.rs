@@ -207,6 +207,8 @@ pub(crate) struct Function {
     pub(crate) name: Rc<str>,
     pub(crate) kind: FunctionKind,
     pub(crate) template: Vec<TemplateParam>,
+    /// The template arguments that an explicit specialisation is for.
+    pub(crate) specialises: Option<Vec<TemplateArg>>,
     pub(crate) result: TypeName,
     pub(crate) parameters: Vec<Variable>,
     /// `None` for a declaration; an error counts only if the function is used.

@@ -279,6 +279,12 @@ impl Lowering<'_> {
                     level: super::level::Level::UNIFORM,
                 }));
             }
+            "__cuda_c_grid_sync" => {
+                return fault(
+                    at,
+                    "a barrier of the grid is not supported by WGSL; end the kernel there and launch another",
+                );
+            }
             "tex1Dfetch" | "tex1D" | "tex2D" | "tex3D" | "surf2Dread" | "surf2Dwrite" => {
                 return fault(at, "textures and surfaces are not supported; read a buffer");
             }

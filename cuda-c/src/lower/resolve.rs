@@ -6,6 +6,16 @@ use crate::error::{Outcome, fault};
 use crate::types::{self, FLOAT, INT, Prim, Ty};
 use std::rc::Rc;
 
+/// Returns the remedy for a type of CUDA that has no counterpart.
+fn refused(name: &str) -> Option<&'static str> {
+    match name {
+        "cudaTextureObject_t" | "cudaSurfaceObject_t" => Some("read a buffer"),
+        "curandState" => Some("write a generator, such as xorshift"),
+        _ if name.contains("bfloat16") || name.starts_with("__nv_fp8") => Some("use float"),
+        _ => None,
+    }
+}
+
 impl Lowering<'_> {
     /// Resolves a type.
     pub(super) fn resolve(&mut self, name: &TypeName) -> Outcome<Ty> {
@@ -67,6 +77,9 @@ impl Lowering<'_> {
         }
         if program.enumerations.contains(name) {
             return Ok(INT);
+        }
+        if let Some(remedy) = refused(name) {
+            return fault(at, format!("{name} is not supported; {remedy}"));
         }
         match types::vector(name) {
             Some(Ty::Vector(Prim::Double, lanes)) => {

@@ -269,22 +269,16 @@ impl Parser {
         Ok(self.specifiers()?.ty)
     }
 
-    /// Parses a name with its namespaces and template arguments.
+    /// Parses a name with its scopes and template arguments.
     fn qualified(&mut self) -> Outcome<Expr> {
         let at = self.at();
         let mut path = String::new();
         loop {
-            let part = self.name("a name")?;
-            let is_namespace = matches!(&*part, "std" | "cuda" | "thrust");
-            if !(is_namespace && self.is("::")) {
-                path.push_str(&part);
-            }
+            path.push_str(&self.name("a name")?);
             if !self.take("::") {
                 break;
             }
-            if !is_namespace {
-                path.push_str("::");
-            }
+            path.push_str("::");
         }
         let name: Rc<str> = Rc::from(path);
         let takes_arguments = self.templates.contains(&name)
