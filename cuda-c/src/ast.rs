@@ -123,6 +123,7 @@ pub(crate) enum ExprKind {
     Construct(TypeName, Vec<Expr>),
     List(Vec<Expr>),
     SizeofType(TypeName),
+    AlignofType(TypeName),
     SizeofExpr(Box<Expr>),
 }
 

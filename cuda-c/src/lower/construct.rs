@@ -80,7 +80,7 @@ impl Lowering<'_> {
         let fields: Vec<Ty> = match ty {
             Ty::Vector(prim, lanes) => vec![Ty::Prim(*prim); *lanes as usize],
             Ty::Struct(structure) => structure
-                .fields
+                .parts()
                 .iter()
                 .map(|field| field.ty.clone())
                 .collect(),

@@ -64,6 +64,9 @@ impl Lowering<'_> {
         if let Some(limit) = name.strip_prefix("numeric_limits::") {
             return self.numeric_limit(limit, arguments, at).map(Place::Value);
         }
+        if &**name == "is_same_v" {
+            return self.is_same(arguments, at).map(Place::Value);
+        }
         if let Some(global) = program.globals.iter().find(|global| global.name == *name) {
             return self.global(global, at);
         }
@@ -106,6 +109,16 @@ impl Lowering<'_> {
         };
         let leaf = self.i32(base.wrapping_add(steps));
         Ok(Value::leaf(INT, leaf, Level::UNIFORM))
+    }
+
+    /// Compares two types. A type beyond the subset equals no other.
+    fn is_same(&mut self, arguments: &[TemplateArg], at: u32) -> Outcome<Value> {
+        let [TemplateArg::Type(a), TemplateArg::Type(b)] = arguments else {
+            return fault(at, "is_same_v takes two types");
+        };
+        let same = matches!((self.resolve(a), self.resolve(b)), (Ok(a), Ok(b)) if a == b);
+        let leaf = self.bool(same);
+        Ok(Value::leaf(crate::types::BOOL, leaf, Level::UNIFORM))
     }
 
     fn numeric_limit(&mut self, limit: &str, arguments: &[TemplateArg], at: u32) -> Outcome<Value> {

@@ -16,6 +16,22 @@ fn refused(name: &str) -> Option<&'static str> {
     }
 }
 
+/// Returns true if the members of a union are the same bits of one number or vector.
+fn is_one_leaf(fields: &[(Rc<str>, Ty)]) -> bool {
+    let lanes = |ty: &Ty| match ty {
+        Ty::Prim(prim) if prim.size() == 4 => Some(1),
+        Ty::Vector(prim, lanes) if prim.size() == 4 => Some(*lanes),
+        _ => None,
+    };
+    match fields {
+        [] | [_] => true,
+        [(_, first), rest @ ..] => {
+            let wanted = lanes(first);
+            wanted.is_some() && rest.iter().all(|(_, ty)| lanes(ty) == wanted)
+        }
+    }
+}
+
 impl Lowering<'_> {
     /// Resolves a type.
     pub(super) fn resolve(&mut self, name: &TypeName) -> Outcome<Ty> {
@@ -137,10 +153,10 @@ impl Lowering<'_> {
         if let Some(fault) = failed {
             return Err(fault);
         }
-        if structure.is_union && laid.len() > 1 {
+        if structure.is_union && !is_one_leaf(&laid) {
             return fault(
                 at,
-                "unions are not supported; use __float_as_int and its like, or a structure",
+                "a union is supported if its members are numbers of 32 bits, or vectors of as many; use a structure",
             );
         }
         let align = structure.align.unwrap_or(1);

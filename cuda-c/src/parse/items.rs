@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::Parser;
 use crate::ast::{
-    Base, Function, FunctionKind, Space, TemplateArg, TemplateParam, TypeName, Variable,
+    Base, Function, FunctionKind, Space, Structure, TemplateArg, TemplateParam, TypeName, Variable,
 };
 use crate::error::{Fault, Outcome, fault};
 use crate::source::Tok;
@@ -89,11 +89,22 @@ impl Parser {
         let start = self.next;
         self.next += 1;
         let parsed = self.template_parameters();
-        let Ok(parameters) = parsed else {
-            // Templates beyond the subset are refused where they are used, as unknown names.
-            self.next = start;
-            return self.skip_item();
+        let parameters = match parsed {
+            Ok(parameters) => parameters,
+            // Templates beyond the subset are refused where they are used.
+            Err(fault) => {
+                self.next = start;
+                return match self.function_ahead() {
+                    (true, true) => self.refused_function(start, fault),
+                    _ => self.skip_item(),
+                };
+            }
         };
+        if parameters.is_empty()
+            && matches!(self.peek(), Tok::Name(word) if matches!(&**word, "struct" | "class"))
+        {
+            return self.specialised_structure();
+        }
         let hidden: Vec<Rc<str>> = parameters
             .iter()
             .filter(|parameter| {
@@ -112,6 +123,30 @@ impl Parser {
             self.types.remove(&name);
         }
         result
+    }
+
+    /// Skips a specialisation of a structure, whose template is refused from here on.
+    fn specialised_structure(&mut self) -> Outcome<()> {
+        let at = self.at();
+        self.next += 1;
+        let name = self.name("the name of a structure")?;
+        let refused = fault(
+            at,
+            format!("specialisations of structures such as {name} are not supported; use overloads"),
+        );
+        for structure in &mut self.program.structures {
+            if structure.name == name {
+                structure.fields = refused.clone();
+            }
+        }
+        self.program.structures.push(Structure {
+            name,
+            template: Vec::new(),
+            fields: refused,
+            is_union: false,
+            align: None,
+        });
+        self.skip_item()
     }
 
     fn template_parameters(&mut self) -> Outcome<Vec<TemplateParam>> {
@@ -239,6 +274,8 @@ impl Parser {
         let Some(name) = name else {
             return Err(fault);
         };
+        // `<` after its name opens template arguments, whatever they are.
+        self.templates.insert(name.clone());
         self.push_function(Function {
             at,
             index: 0,

@@ -71,7 +71,10 @@ pub(super) fn without_namespaces(tokens: Vec<Token>) -> Vec<Token> {
         // `a::b` of a structure or enumeration stays.
         let follows_name = matches!(
             kept.last().map(|token| &token.tok),
-            Some(Tok::Name(_) | Tok::Punct(">"))
+            Some(Tok::Name(word)) if !matches!(&**word, "return" | "case" | "else" | "do")
+        ) || matches!(
+            kept.last().map(|token| &token.tok),
+            Some(Tok::Punct(">"))
         );
         if is_scope(&tokens, next) && !follows_name {
             next += 1;

@@ -10,7 +10,7 @@ use super::{MAX_SOURCE_BYTES, MAX_TOKENS};
 use crate::error::{Outcome, fault};
 
 /// Macros that nvcc and its headers define.
-const PREDEFINED: [(&str, &str); 34] = [
+const PREDEFINED: [(&str, &str); 36] = [
     ("__CUDACC__", "1"),
     ("__CUDA_ARCH__", "800"),
     ("__NVCC__", "1"),
@@ -43,6 +43,8 @@ const PREDEFINED: [(&str, &str); 34] = [
     ("M_E", "2.7182818284590452354"),
     ("M_LN2", "0.69314718055994530942"),
     ("M_LOG2E", "1.4426950408889634074"),
+    ("M_2_SQRTPI", "1.12837916709551257390"),
+    ("M_LN10", "2.30258509299404568402"),
     ("M_SQRT2", "1.41421356237309504880"),
     ("M_SQRT1_2", "0.70710678118654752440"),
 ];

@@ -26,6 +26,18 @@ pub(crate) struct Struct {
     pub(crate) align: u32,
     /// Number of leaves.
     pub(crate) n_leaves: usize,
+    /// All fields are one leaf.
+    pub(crate) is_union: bool,
+}
+
+impl Struct {
+    /// The fields that make up the contents: the first of a union.
+    pub(crate) fn parts(&self) -> &[Field] {
+        match &self.fields[..] {
+            [first, ..] if self.is_union => std::slice::from_ref(first),
+            all => all,
+        }
+    }
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -164,7 +176,7 @@ impl Ty {
                 count,
             }),
             Self::Struct(structure) => {
-                for field in &structure.fields {
+                for field in structure.parts() {
                     field.ty.collect(count, leaves);
                 }
             }
@@ -230,9 +242,13 @@ pub(crate) fn structure(
             name,
             ty,
             offset: offset as u32,
-            leaf,
+            leaf: if is_union { 0 } else { leaf },
         });
-        leaf += n_leaves;
+        leaf = if is_union {
+            leaf.max(n_leaves)
+        } else {
+            leaf + n_leaves
+        };
         if size > MAX_BYTES || leaf > MAX_LEAVES {
             return None;
         }
@@ -244,6 +260,7 @@ pub(crate) fn structure(
         size: size.max(1),
         align,
         n_leaves: leaf,
+        is_union,
     }))
 }
 
