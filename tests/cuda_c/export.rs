@@ -15,6 +15,7 @@ fn kind(data: &Data) -> &'static str {
         Data::I16(_) => "Int16Array",
         Data::U8(_) => "Uint8Array",
         Data::I8(_) => "Int8Array",
+        Data::F16(_) => "Float16Array",
     }
 }
 

@@ -25,6 +25,9 @@ impl Lowering<'_> {
         if self.find(name).is_some() {
             return self.call_object(name, arguments, at);
         }
+        if let Some(limit) = name.strip_prefix("numeric_limits::") {
+            return self.numeric_limit(limit, template, at);
+        }
         if let Some(value) = self.sibling_call(name, arguments, at)? {
             return Ok(value);
         }
@@ -300,6 +303,9 @@ impl Lowering<'_> {
             return Ok(Some(value));
         }
         if let Some(value) = self.vector_call(name, arguments, at)? {
+            return Ok(Some(value));
+        }
+        if let Some(value) = self.half_call(name, arguments, at)? {
             return Ok(Some(value));
         }
         if let Some(value) = self.integer_call(name, arguments, at)? {

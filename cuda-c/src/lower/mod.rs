@@ -12,6 +12,7 @@ mod flow;
 mod fold;
 mod function;
 mod guards;
+mod half;
 mod helpers;
 mod integer;
 mod invoke;

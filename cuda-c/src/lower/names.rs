@@ -121,7 +121,7 @@ impl Lowering<'_> {
         Ok(Value::leaf(crate::types::BOOL, leaf, Level::UNIFORM))
     }
 
-    fn numeric_limit(&mut self, limit: &str, arguments: &[TemplateArg], at: u32) -> Outcome<Value> {
+    pub(super) fn numeric_limit(&mut self, limit: &str, arguments: &[TemplateArg], at: u32) -> Outcome<Value> {
         let ty = match arguments {
             [TemplateArg::Type(ty)] => self.resolve(ty)?,
             _ => return fault(at, "numeric_limits takes one type"),
@@ -244,7 +244,7 @@ impl Lowering<'_> {
     }
 
     /// Resolves a variable at file scope.
-    fn global(&mut self, global: &Variable, at: u32) -> Outcome<Place> {
+    pub(super) fn global(&mut self, global: &Variable, at: u32) -> Outcome<Place> {
         let base = self.resolve(&global.ty)?;
         let ty = self.array_of(base, &global.lengths, global.at)?;
         let is_constant = global.space == Space::Constant || global.ty.is_const;

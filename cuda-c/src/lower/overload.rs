@@ -53,6 +53,13 @@ impl Lowering<'_> {
             if function.specialises.is_some() {
                 continue;
             }
+            // The head of a refused function has no parameters.
+            if let Some(Err(fault)) = &function.body
+                && function.parameters.is_empty()
+            {
+                last_fault = Some(fault.clone());
+                continue;
+            }
             let required = function
                 .parameters
                 .iter()

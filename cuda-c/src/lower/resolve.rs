@@ -60,7 +60,10 @@ impl Lowering<'_> {
                 at,
                 "long and other 64-bit integers are not supported by WGSL; use int, unsigned int or size_t (32 bits here)",
             ),
-            Prim::Half => fault(at, "half is not supported; use float"),
+            Prim::Half if !self.options.float16 => fault(
+                at,
+                "half is not supported by this device; use float, or set CudaOptions::float16 for devices with 16-bit floats",
+            ),
             prim => Ok(Ty::Prim(prim)),
         }
     }
@@ -101,6 +104,10 @@ impl Lowering<'_> {
             Some(Ty::Vector(Prim::Double, lanes)) => {
                 self.primitive(Prim::Double, at)?;
                 Ok(Ty::Vector(Prim::Float, lanes))
+            }
+            Some(Ty::Vector(Prim::Half, lanes)) => {
+                self.primitive(Prim::Half, at)?;
+                Ok(Ty::Vector(Prim::Half, lanes))
             }
             Some(ty) => Ok(ty),
             None => fault(

@@ -320,7 +320,7 @@ fn named(name: &Rc<str>, arguments: Vec<TemplateArg>) -> Base {
         "int32_t" | "ptrdiff_t" | "intptr_t" | "ssize_t" => Prim::Int,
         "uint32_t" | "uint" | "size_t" | "uintptr_t" => Prim::UInt,
         "int64_t" | "uint64_t" | "ulong" | "long2" | "longlong2" => Prim::Wide,
-        "half" | "__half" | "half2" | "__half2" => Prim::Half,
+        "half" | "__half" => Prim::Half,
         _ => return Base::Name(name.clone(), arguments),
     };
     Base::Prim(prim)

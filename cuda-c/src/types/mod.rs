@@ -10,7 +10,7 @@ pub(crate) enum Ty {
     #[default]
     Void,
     Prim(Prim),
-    /// 2 to 4 elements of `Int`, `UInt` or `Float`.
+    /// 2 to 4 elements of `Int`, `UInt` or `Float`, or 2 of `Half`.
     Vector(Prim, u32),
     Struct(Rc<Struct>),
     /// Elements and their number; 0 if it is unknown.
@@ -108,7 +108,7 @@ impl Ty {
         match self {
             Self::Void => 1,
             Self::Prim(prim) => prim.size(),
-            Self::Vector(_, lanes) => 4 * lanes,
+            Self::Vector(prim, lanes) => prim.size() * lanes,
             Self::Struct(structure) => structure.size,
             Self::Array(element, count) => element.size().saturating_mul(*count),
             Self::Pointer(_) => 8,
@@ -119,8 +119,8 @@ impl Ty {
         match self {
             Self::Void => 1,
             Self::Prim(prim) => prim.size(),
-            Self::Vector(_, 3) => 4,
-            Self::Vector(_, lanes) => 4 * lanes,
+            Self::Vector(prim, 3) => prim.size(),
+            Self::Vector(prim, lanes) => prim.size() * lanes,
             Self::Struct(structure) => structure.align,
             Self::Array(element, _) => element.align(),
             Self::Pointer(_) => 8,
@@ -201,6 +201,7 @@ impl Ty {
                 let base = match prim {
                     Prim::Int => "int",
                     Prim::UInt => "uint",
+                    Prim::Half => "half",
                     _ => "float",
                 };
                 format!("{base}{lanes}")
@@ -270,6 +271,9 @@ pub(crate) fn vector(name: &str) -> Option<Ty> {
     let lanes = name.get(split..)?.parse::<u32>().ok()?;
     if name == "dim3" {
         return Some(Ty::Vector(Prim::UInt, 3));
+    }
+    if matches!(name, "half2" | "__half2") {
+        return Some(Ty::Vector(Prim::Half, 2));
     }
     let prim = match name.get(..split)? {
         "float" => Prim::Float,
