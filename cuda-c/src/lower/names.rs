@@ -64,6 +64,12 @@ impl Lowering<'_> {
         if let Some(limit) = name.strip_prefix("numeric_limits::") {
             return self.numeric_limit(limit, arguments, at).map(Place::Value);
         }
+        if let Some(owner) = &self.owner {
+            let member = format!("{owner}::{name}");
+            if let Some(global) = program.globals.iter().find(|global| *global.name == *member) {
+                return self.global(global, at);
+            }
+        }
         if &**name == "is_same_v" {
             return self.is_same(arguments, at).map(Place::Value);
         }
@@ -245,6 +251,14 @@ impl Lowering<'_> {
 
     /// Resolves a variable at file scope.
     pub(super) fn global(&mut self, global: &Variable, at: u32) -> Outcome<Place> {
+        let owner = global.name.rsplit_once("::").map(|(owner, _)| Rc::from(owner));
+        let outer = std::mem::replace(&mut self.owner, owner);
+        let place = self.global_inside(global, at);
+        self.owner = outer;
+        place
+    }
+
+    fn global_inside(&mut self, global: &Variable, at: u32) -> Outcome<Place> {
         let base = self.resolve(&global.ty)?;
         let ty = self.array_of(base, &global.lengths, global.at)?;
         let is_constant = global.space == Space::Constant || global.ty.is_const;

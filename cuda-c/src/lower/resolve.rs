@@ -167,7 +167,17 @@ impl Lowering<'_> {
             );
         }
         let align = structure.align.unwrap_or(1);
-        match types::structure(structure.name.clone(), laid, structure.is_union, align) {
+        let instance = match &bound[..] {
+            [] => Rc::from(""),
+            bound => Rc::from(format!("{bound:?}")),
+        };
+        match types::structure(
+            structure.name.clone(),
+            laid,
+            instance,
+            structure.is_union,
+            align,
+        ) {
             Some(structure) => {
                 self.structures.insert(key, structure.clone());
                 Ok(Ty::Struct(structure))
@@ -184,6 +194,9 @@ impl Lowering<'_> {
 
     /// Returns the array type of a declarator; an absent length is 0.
     pub(super) fn array_of(&mut self, ty: Ty, lengths: &[Option<Expr>], at: u32) -> Outcome<Ty> {
+        if ty == Ty::Void {
+            return fault(at, "void has no values; use another type, or a pointer");
+        }
         let mut ty = ty;
         for length in lengths.iter().rev() {
             let count = match length {

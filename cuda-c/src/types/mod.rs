@@ -26,6 +26,8 @@ pub(crate) struct Struct {
     pub(crate) align: u32,
     /// Number of leaves.
     pub(crate) n_leaves: usize,
+    /// The template arguments: structures with other ones are other types, even with the same fields.
+    pub(crate) instance: Rc<str>,
     /// All fields are one leaf.
     pub(crate) is_union: bool,
 }
@@ -217,6 +219,7 @@ impl Ty {
 pub(crate) fn structure(
     name: Rc<str>,
     fields: Vec<(Rc<str>, Ty)>,
+    instance: Rc<str>,
     is_union: bool,
     least_align: u32,
 ) -> Option<Rc<Struct>> {
@@ -261,6 +264,7 @@ pub(crate) fn structure(
         size: size.max(1),
         align,
         n_leaves: leaf,
+        instance,
         is_union,
     }))
 }
@@ -301,5 +305,5 @@ pub(crate) fn vector(name: &str) -> Option<Ty> {
     } else {
         prim.size() * lanes
     };
-    structure(Rc::from(name), fields, false, align).map(Ty::Struct)
+    structure(Rc::from(name), fields, Rc::from(""), false, align).map(Ty::Struct)
 }

@@ -13,5 +13,5 @@ __global__ void half_pairs(const half2 *a, const half *b, __half2 *out, float *s
     out[i] = result;
     half2 moved = __shfl_down_sync(~0u, z, 1);
     half swapped = __shfl_xor_sync(~0u, __high2half(z), 2);
-    sums[i] = __low2float(z) + __half2float(moved.y) + __half2float(swapped);
+    sums[i] = __low2float(z) + __high2float(z) + __half2float(moved.y) + __half2float(swapped);
 }
