@@ -57,9 +57,7 @@ pub async fn compile_cuda<B: Backend>(
         ));
     }
     let subgroups = capabilities.subgroups && backend.info().subgroup_size == (32, 32);
-    let options = options
-        .subgroups(subgroups)
-        .float16(capabilities.float16);
+    let options = options.subgroups(subgroups).float16(capabilities.float16);
     let failed = |message: String| Error::KernelCompile {
         kernel: options.entry.to_owned(),
         message,

@@ -44,7 +44,11 @@ impl Number for Half {
             31 => f64::INFINITY,
             _ => (1024.0 + fraction) * 2f64.powi(exponent - 25),
         };
-        if self.0 >> 15 == 1 { -magnitude } else { magnitude }
+        if self.0 >> 15 == 1 {
+            -magnitude
+        } else {
+            magnitude
+        }
     }
 }
 

@@ -36,10 +36,19 @@ fn cooperative_groups() -> Case {
 }
 
 fn unions() -> Case {
-    let before: Vec<u32> = words(511, 70).iter().map(|w| w & 0x3fff_ffff | 0x3000_0000).collect();
+    let before: Vec<u32> = words(511, 70)
+        .iter()
+        .map(|w| w & 0x3fff_ffff | 0x3000_0000)
+        .collect();
     let word = |i: usize| (f32::from_bits(before[i] ^ 0x8000_0000) + 1.0).to_bits();
     let after: Vec<u32> = (0..70)
-        .map(|i| if i % 3 == 0 || i % 2 == 0 { word(i) } else { i as u32 })
+        .map(|i| {
+            if i % 3 == 0 || i % 2 == 0 {
+                word(i)
+            } else {
+                i as u32
+            }
+        })
         .collect();
     let mut randoms = Vec::new();
     for i in 0..70u32 {
@@ -61,9 +70,19 @@ fn unions() -> Case {
 
 fn member_values() -> Case {
     let expected: Vec<i32> = (0..60)
-        .flat_map(|i| [3 + [7, 9][i as usize % 2], i.min(40) + 9, 5 + i + 10, i / 2 + 40])
+        .flat_map(|i| {
+            [
+                3 + [7, 9][i as usize % 2],
+                i.min(40) + 9,
+                5 + i + 10,
+                i / 2 + 40,
+            ]
+        })
         .collect();
-    kernel!("member_values").over(60, 32).output(expected).i32(60)
+    kernel!("member_values")
+        .over(60, 32)
+        .output(expected)
+        .i32(60)
 }
 
 fn specialisations() -> Case {

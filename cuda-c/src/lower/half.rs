@@ -64,7 +64,11 @@ impl Lowering<'_> {
             _ => return Ok(None),
         };
         self.primitive(Prim::Half, at)?;
-        let from = if to == Prim::Half { Prim::UInt } else { Prim::Half };
+        let from = if to == Prim::Half {
+            Prim::UInt
+        } else {
+            Prim::Half
+        };
         let (leaves, level) = self.scalars(name, arguments, &[from], at)?;
         let leaf = if to == Prim::Half {
             self.half_of_bits(leaves[0])

@@ -268,7 +268,11 @@ impl Lowering<'_> {
     }
 
     /// Returns the value that the initialisers of members make, if there are any.
-    pub(super) fn initial_value(&mut self, structure: &Rc<Struct>, at: u32) -> Outcome<Option<Value>> {
+    pub(super) fn initial_value(
+        &mut self,
+        structure: &Rc<Struct>,
+        at: u32,
+    ) -> Outcome<Option<Value>> {
         let program = self.program;
         let declared = program
             .structures
@@ -327,7 +331,11 @@ impl Lowering<'_> {
         if let Ty::Struct(structure) = &var.ty {
             let constant = format!("{}::{name}", structure.name);
             let program = self.program;
-            if let Some(global) = program.globals.iter().find(|global| *global.name == *constant) {
+            if let Some(global) = program
+                .globals
+                .iter()
+                .find(|global| *global.name == *constant)
+            {
                 return self.global(global, at).map(Some);
             }
         }

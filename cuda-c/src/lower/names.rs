@@ -66,7 +66,11 @@ impl Lowering<'_> {
         }
         if let Some(owner) = &self.owner {
             let member = format!("{owner}::{name}");
-            if let Some(global) = program.globals.iter().find(|global| *global.name == *member) {
+            if let Some(global) = program
+                .globals
+                .iter()
+                .find(|global| *global.name == *member)
+            {
                 return self.global(global, at);
             }
         }
@@ -127,7 +131,12 @@ impl Lowering<'_> {
         Ok(Value::leaf(crate::types::BOOL, leaf, Level::UNIFORM))
     }
 
-    pub(super) fn numeric_limit(&mut self, limit: &str, arguments: &[TemplateArg], at: u32) -> Outcome<Value> {
+    pub(super) fn numeric_limit(
+        &mut self,
+        limit: &str,
+        arguments: &[TemplateArg],
+        at: u32,
+    ) -> Outcome<Value> {
         let ty = match arguments {
             [TemplateArg::Type(ty)] => self.resolve(ty)?,
             _ => return fault(at, "numeric_limits takes one type"),
@@ -251,7 +260,10 @@ impl Lowering<'_> {
 
     /// Resolves a variable at file scope.
     pub(super) fn global(&mut self, global: &Variable, at: u32) -> Outcome<Place> {
-        let owner = global.name.rsplit_once("::").map(|(owner, _)| Rc::from(owner));
+        let owner = global
+            .name
+            .rsplit_once("::")
+            .map(|(owner, _)| Rc::from(owner));
         let outer = std::mem::replace(&mut self.owner, owner);
         let place = self.global_inside(global, at);
         self.owner = outer;

@@ -272,7 +272,12 @@ impl Lowering<'_> {
             }
             (Ty::Vector(prim, lanes), ExprKind::List(parts)) => {
                 for (i, part) in parts.iter().take(*lanes as usize).enumerate() {
-                    self.image(&Ty::Prim(*prim), part, image, offset + prim.size() * i as u32)?;
+                    self.image(
+                        &Ty::Prim(*prim),
+                        part,
+                        image,
+                        offset + prim.size() * i as u32,
+                    )?;
                 }
             }
             (_, ExprKind::List(parts)) if parts.len() == 1 => {

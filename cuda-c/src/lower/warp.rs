@@ -128,20 +128,18 @@ impl Lowering<'_> {
             );
         };
         let source = self.shuffle_source(kind, by, width, at)?;
-        let moved = if prim == Prim::Half { Prim::Float } else { prim };
+        let moved = if prim == Prim::Half {
+            Prim::Float
+        } else {
+            prim
+        };
         let leaf = self.convert_prim(leaf, prim, moved);
         let leaf = self.exchange(leaf, moved, source)?;
         let leaf = self.convert_prim(leaf, moved, prim);
         Ok(Value::leaf(Ty::Prim(prim), leaf, Level::divergent(at)))
     }
 
-    fn shuffle_source(
-        &mut self,
-        kind: Shuffle,
-        by: &Expr,
-        width: &[Expr],
-        at: u32,
-    ) -> Outcome<H> {
+    fn shuffle_source(&mut self, kind: Shuffle, by: &Expr, width: &[Expr], at: u32) -> Outcome<H> {
         let by = self.scalar_argument(by, Prim::UInt)?;
         let width = match width {
             [] => Some(self.u32(32)),

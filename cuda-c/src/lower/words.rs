@@ -2,8 +2,8 @@
 
 use super::Lowering;
 use super::facts::{Element, Root};
-use super::state::H;
 use super::pointer::lane_size;
+use super::state::H;
 use super::value::Pointer;
 use crate::error::{Outcome, fault};
 use crate::types::{Prim, Ty};
@@ -75,7 +75,8 @@ impl Lowering<'_> {
         else {
             return fault(at, "a local variable has no words");
         };
-        let offset = offset + component
+        let offset = offset
+            + component
                 .as_ref()
                 .map_or(0, |(lane, vector)| lane_size(vector) * lane);
         if size == 4 && unit % 4 == 0 && offset % 4 == 0 {

@@ -291,7 +291,10 @@ impl Parser {
         }
         let name: Rc<str> = Rc::from(path);
         let takes_arguments = self.templates.contains(&name)
-            || matches!(&*name, "numeric_limits" | "is_same" | "is_same_v" | "min" | "max" | "swap");
+            || matches!(
+                &*name,
+                "numeric_limits" | "is_same" | "is_same_v" | "min" | "max" | "swap"
+            );
         let is_comparison = matches!(&*name, "min" | "max" | "swap") && !self.is_type_at(1);
         let arguments = if takes_arguments && self.is("<") && !is_comparison {
             self.template_arguments()?

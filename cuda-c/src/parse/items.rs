@@ -132,7 +132,9 @@ impl Parser {
         let name = self.name("the name of a structure")?;
         let refused = fault(
             at,
-            format!("specialisations of structures such as {name} are not supported; use overloads"),
+            format!(
+                "specialisations of structures such as {name} are not supported; use overloads"
+            ),
         );
         for structure in &mut self.program.structures {
             if structure.name == name {

@@ -69,13 +69,11 @@ pub(super) fn without_namespaces(tokens: Vec<Token>) -> Vec<Token> {
             continue;
         }
         // `a::b` of a structure or enumeration stays.
-        let follows_name = matches!(
-            kept.last().map(|token| &token.tok),
-            Some(Tok::Name(word)) if !matches!(&**word, "return" | "case" | "else" | "do")
-        ) || matches!(
-            kept.last().map(|token| &token.tok),
-            Some(Tok::Punct(">"))
-        );
+        let follows_name =
+            matches!(
+                kept.last().map(|token| &token.tok),
+                Some(Tok::Name(word)) if !matches!(&**word, "return" | "case" | "else" | "do")
+            ) || matches!(kept.last().map(|token| &token.tok), Some(Tok::Punct(">")));
         if is_scope(&tokens, next) && !follows_name {
             next += 1;
             continue;

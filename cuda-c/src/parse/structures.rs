@@ -113,7 +113,9 @@ impl Parser {
             }
             let is_static = (0..4)
                 .map_while(|ahead| match self.peek_at(ahead) {
-                    Tok::Name(word) if matches!(&**word, "constexpr" | "const" | "inline") => Some(false),
+                    Tok::Name(word) if matches!(&**word, "constexpr" | "const" | "inline") => {
+                        Some(false)
+                    }
                     Tok::Name(word) => Some(&**word == "static"),
                     _ => None,
                 })

@@ -12,7 +12,13 @@ const KNOWN: &str = " algorithm array assert.h cassert cfloat chrono climits cma
     vector_functions.h vector_types.h ";
 
 /// Folders of libraries whose headers are known.
-const LIBRARIES: [&str; 5] = ["cub/", "thrust/", "nvtx3/", "cuda/std/", "cooperative_groups/"];
+const LIBRARIES: [&str; 5] = [
+    "cub/",
+    "thrust/",
+    "nvtx3/",
+    "cuda/std/",
+    "cooperative_groups/",
+];
 
 /// The declarations that an included header adds, in CUDA C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
