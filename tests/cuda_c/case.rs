@@ -101,6 +101,8 @@ pub enum Tolerance {
     Exact,
     /// An absolute part, and a part relative to the expected value.
     Near { absolute: f64, relative: f64 },
+    /// Units in the last place of the expected `float`.
+    Ulps(f64),
     /// Any difference in this share of the elements, such as points at the edge of a fractal.
     Except(f64),
 }
@@ -126,8 +128,14 @@ fn is_equal<T: Number>(expected: T, found: T, tolerance: Tolerance) -> bool {
     match tolerance {
         _ if expected == found || e.is_nan() && f.is_nan() => true,
         Tolerance::Near { absolute, relative } => (e - f).abs() <= absolute + relative * e.abs(),
+        Tolerance::Ulps(ulps) => ulps_between(e, f) <= ulps,
         Tolerance::Exact | Tolerance::Except(_) => false,
     }
+}
+
+fn ulps_between(expected: f64, found: f64) -> f64 {
+    let unit = 2f64.powi((expected.abs().log2().floor() as i32).max(-126) - 23);
+    (expected - found).abs() / unit
 }
 
 fn compare<T: Number>(
@@ -138,6 +146,13 @@ fn compare<T: Number>(
     let found: Vec<T> = found.collect();
     if found.len() != expected.len() {
         return Err(format!("{} of {} elements", found.len(), expected.len()));
+    }
+    if let Tolerance::Ulps(bound) = tolerance {
+        let errors = expected.iter().zip(&found);
+        let largest = errors
+            .map(|(e, f)| ulps_between(e.as_f64(), f.as_f64()))
+            .fold(0.0, f64::max);
+        println!("largest error {largest:.2} ulp, bound {bound}");
     }
     let pairs = expected.iter().zip(&found).enumerate();
     let wrong: Vec<String> = pairs

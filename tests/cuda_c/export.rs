@@ -25,6 +25,10 @@ fn tolerance(tolerance: Tolerance) -> Value {
         Tolerance::Near { absolute, relative } => {
             json!({"absolute": absolute, "relative": relative, "share": 0})
         }
+        Tolerance::Ulps(ulps) => {
+            let relative = ulps * f64::from(f32::EPSILON);
+            json!({"absolute": f64::from(f32::MIN_POSITIVE), "relative": relative, "share": 0})
+        }
         Tolerance::Except(share) => json!({"absolute": 0, "relative": 0, "share": share}),
     }
 }

@@ -11,6 +11,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod accuracy;
 mod arithmetic;
 mod atomics;
 mod case;
@@ -87,6 +88,7 @@ macro_rules! themes {
 }
 
 themes!(
+    accuracy,
     arithmetic,
     atomics,
     classics_discrete,
