@@ -8,7 +8,7 @@ cd "$(dirname "$0")"
 seconds=${1:?usage: run.sh SECONDS JOBS [TARGET...]}
 jobs=${2:?usage: run.sh SECONDS JOBS [TARGET...]}
 shift 2
-[ $# -gt 0 ] || set -- block containers dictionary frame pages raw_blocks reader round_trip seek snapshots wgsl_ptx
+[ $# -gt 0 ] || set -- block containers cuda_c dictionary frame pages raw_blocks reader round_trip seek snapshots wgsl_ptx
 here=$PWD
 export ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=1:${ASAN_OPTIONS:-}"
 # One thread a process: processes are what runs side by side.
@@ -17,7 +17,7 @@ failed=0
 for name in "$@"; do
     mkdir -p "found/$name" "crashes/$name" "logs/$name"
     case $name in
-    wgsl_ptx) flags="-timeout=60 -max_len=4096" ;;
+    cuda_c | wgsl_ptx) flags="-timeout=60 -max_len=4096" ;;
     round_trip) flags="-timeout=60 -max_len=20000" ;;
     *) flags="-timeout=30 -max_len=20000" ;;
     esac

@@ -1,7 +1,7 @@
 //! Replays the targets of `fuzz/` on stable Rust: the corpus, all past crashes, and mutations of both.
 //!
 //! `PAGEPRESS_FUZZ_SECONDS` is the duration of the mutations of each target.
-#![cfg(all(feature = "cuda", not(target_arch = "wasm32")))]
+#![cfg(all(feature = "cuda", feature = "cuda-c", not(target_arch = "wasm32")))]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -102,4 +102,4 @@ macro_rules! replays {
     };
 }
 
-replays!(block containers dictionary frame pages raw_blocks reader round_trip seek snapshots wgsl_ptx);
+replays!(block containers cuda_c dictionary frame pages raw_blocks reader round_trip seek snapshots wgsl_ptx);

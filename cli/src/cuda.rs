@@ -111,6 +111,7 @@ pub fn print(arguments: &CudaArguments) -> Result<(), Failure> {
         .shared_bytes(arguments.shared)
         .defines(&defines)
         .narrow_f64(arguments.narrow_f64)
+        .float16(true)
         // PTX has subgroups of 32.
         .subgroups(arguments.emit == Language::Ptx);
     let compiled =

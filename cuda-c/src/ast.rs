@@ -123,6 +123,7 @@ pub(crate) enum ExprKind {
     Construct(TypeName, Vec<Expr>),
     List(Vec<Expr>),
     SizeofType(TypeName),
+    AlignofType(TypeName),
     SizeofExpr(Box<Expr>),
 }
 
@@ -207,6 +208,8 @@ pub(crate) struct Function {
     pub(crate) name: Rc<str>,
     pub(crate) kind: FunctionKind,
     pub(crate) template: Vec<TemplateParam>,
+    /// The template arguments that an explicit specialisation is for.
+    pub(crate) specialises: Option<Vec<TemplateArg>>,
     pub(crate) result: TypeName,
     pub(crate) parameters: Vec<Variable>,
     /// `None` for a declaration; an error counts only if the function is used.

@@ -64,10 +64,12 @@ pub struct CudaOptions<'a> {
     /// The device has subgroups of 32 invocations: warp functions become subgroup operations. Else they go through memory of
     /// the workgroup.
     pub subgroups: bool,
+    /// The device has 16-bit floats: `half` is allowed.
+    pub float16: bool,
 }
 
 impl<'a> CudaOptions<'a> {
-    /// Creates options with a block of 256 threads and without dynamic shared memory, macros or subgroups.
+    /// Creates options with a block of 256 threads and without dynamic shared memory, macros, subgroups or 16-bit floats.
     #[must_use]
     pub const fn new(entry: &'a str) -> Self {
         Self {
@@ -77,6 +79,7 @@ impl<'a> CudaOptions<'a> {
             defines: &[],
             narrow_f64: false,
             subgroups: false,
+            float16: false,
         }
     }
 
@@ -112,6 +115,12 @@ impl<'a> CudaOptions<'a> {
     pub const fn subgroups(self, subgroups: bool) -> Self {
         Self { subgroups, ..self }
     }
+
+    /// Sets whether the device has 16-bit floats.
+    #[must_use]
+    pub const fn float16(self, float16: bool) -> Self {
+        Self { float16, ..self }
+    }
 }
 
 /// The type of a scalar parameter in the uniform; narrower integers and `bool` are widened to 32 bits.
@@ -121,7 +130,7 @@ pub enum ScalarKind {
     I32,
     /// An unsigned integer or `bool`.
     U32,
-    /// A `float`.
+    /// A `float`, or a `half` widened to it.
     F32,
 }
 
@@ -257,7 +266,7 @@ fn compile(source: &str, options: &CudaOptions<'_>) -> error::Outcome<CompiledCu
     let tokens = source::preprocess(options.entry, options.defines).map_err(at_start)?;
     let (name, arguments) = parse::parse_entry(tokens, &program).map_err(at_start)?;
     let kernel = lower::lower(source, &program, options, &name, &arguments)?;
-    let info = output::validate(&kernel.module, options.subgroups)?;
+    let info = output::validate(&kernel.module, options)?;
     let notes = program.notes.iter().chain(&kernel.notes);
     let notes = notes.map(|(at, message)| {
         let (line, column) = place(source, *at);

@@ -3,11 +3,15 @@
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 
 use crate::error::{Fault, Outcome};
-use crate::{CompiledCuda, Error, Result};
+use crate::{CompiledCuda, CudaOptions, Error, Result};
 
 /// Validates a lowered module. A failure is a defect of this crate, reported as an error.
-pub(crate) fn validate(module: &naga::Module, subgroups: bool) -> Outcome<ModuleInfo> {
+pub(crate) fn validate(module: &naga::Module, options: &CudaOptions<'_>) -> Outcome<ModuleInfo> {
+    let subgroups = options.subgroups;
     let mut capabilities = Capabilities::empty();
+    if options.float16 {
+        capabilities |= Capabilities::SHADER_FLOAT16 | Capabilities::SHADER_FLOAT16_IN_FLOAT32;
+    }
     if subgroups {
         capabilities |= Capabilities::SUBGROUP | Capabilities::SUBGROUP_BARRIER;
     }
@@ -41,6 +45,12 @@ fn failed(error: &dyn std::fmt::Display) -> Error {
 }
 
 impl CompiledCuda {
+    #[cfg(feature = "hlsl")]
+    fn has_float16(&self) -> bool {
+        let mut types = self.module.types.iter();
+        types.any(|(_, ty)| ty.inner.scalar() == Some(naga::Scalar::F16))
+    }
+
     /// Writes the kernel in WGSL.
     ///
     /// # Errors
@@ -117,7 +127,7 @@ impl CompiledCuda {
         Ok(text)
     }
 
-    /// Writes the kernel in HLSL of shader model 6.0. Registers have the number of the binding.
+    /// Writes the kernel in HLSL of shader model 6.0, or of 6.2 if it has 16-bit floats. Registers have the number of the binding.
     ///
     /// # Errors
     /// If it uses what HLSL lacks.
@@ -125,7 +135,11 @@ impl CompiledCuda {
     pub fn hlsl(&self) -> Result<String> {
         use naga::back::hlsl::{Options, PipelineOptions, ShaderModel, Writer};
         let options = Options {
-            shader_model: ShaderModel::V6_0,
+            shader_model: if self.has_float16() {
+                ShaderModel::V6_2
+            } else {
+                ShaderModel::V6_0
+            },
             ..Default::default()
         };
         let mut text = String::new();

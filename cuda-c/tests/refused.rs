@@ -14,7 +14,7 @@ const BODIES: &[(&str, (u32, u32), &str)] = &[
     ("long long v = 1;", (2, 1), "64-bit"),
     ("long v = 1;", (2, 1), "64-bit"),
     ("unsigned long long v = 1;", (2, 1), "64-bit"),
-    ("half h;", (2, 1), "half is not supported"),
+    ("half h;", (2, 1), "16-bit floats"),
     ("int v = 5000000000;", (2, 9), "64 bits"),
     ("asm(\"nop;\");", (2, 1), "inline assembly"),
     ("goto end;", (2, 1), "goto"),
@@ -74,7 +74,7 @@ const BODIES: &[(&str, (u32, u32), &str)] = &[
     ("#error not this way\n", (2, 1), "not this way"),
     ("int v = 08;", (2, 9), "not a number"),
     ("int v = ;", (2, 9), "expected an expression"),
-    ("union { int i; float f; } u;", (2, 1), "unions"),
+    ("union { int i; float f[4]; } u;", (2, 1), "a union"),
     ("int &r = out[0]; int **p;", (2, 24), "pointers"),
     (
         "__ballot_sync(~0u, n) ? out[0] = 1 : __any_sync(~0u, n);",

@@ -1,4 +1,4 @@
-// Compares the public API of each library with its snapshot, `tests/api/pagepress.txt` and `tests/api/wgsl-ptx.txt`.
+// Compares the public API of each library with its snapshot, `tests/api/NAME.txt`.
 //
 // `node scripts/checks/api.mjs --write` updates the snapshots.
 import { spawnSync } from "node:child_process";
@@ -9,7 +9,7 @@ import { each } from "./must.mjs";
 import { nightly } from "./nightly.mjs";
 
 /** The libraries of the repository. */
-const names = ["pagepress", "wgsl-ptx"];
+const names = ["cuda-c", "pagepress", "wgsl-ptx"];
 
 const snapshotOf = (name) => path.join(root, "tests", "api", `${name}.txt`);
 

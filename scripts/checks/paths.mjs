@@ -43,6 +43,7 @@ const published = [
   { package: "npm package", files: JSON.parse(text("package.json")).files },
   { package: "crate pagepress", files: filesOfCrate(".") },
   { package: "crate pagepress-cli", files: filesOfCrate("cli") },
+  { package: "crate cuda-c", files: filesOfCrate("cuda-c") },
   { package: "crate wgsl-ptx", files: filesOfCrate("wgsl-ptx") },
 ];
 

@@ -36,7 +36,8 @@ pub struct CudaKernel<B: Backend> {
 }
 
 /// Compiles a kernel in CUDA C for a device. Warp functions become subgroup operations if all subgroups of the device have 32
-/// invocations, whatever [`CudaOptions::subgroups`] says.
+/// invocations, and `half` is allowed if it has [`Capabilities::float16`](super::Capabilities::float16), whatever
+/// [`CudaOptions::subgroups`] and [`CudaOptions::float16`] say.
 ///
 /// # Errors
 /// [`KernelCompile`](Error::KernelCompile) with `line:column: message` of the CUDA source.
@@ -56,7 +57,7 @@ pub async fn compile_cuda<B: Backend>(
         ));
     }
     let subgroups = capabilities.subgroups && backend.info().subgroup_size == (32, 32);
-    let options = options.subgroups(subgroups);
+    let options = options.subgroups(subgroups).float16(capabilities.float16);
     let failed = |message: String| Error::KernelCompile {
         kernel: options.entry.to_owned(),
         message,

@@ -12,6 +12,44 @@ pub enum Data {
     I16(Vec<i16>),
     U8(Vec<u8>),
     I8(Vec<i8>),
+    F16(Vec<Half>),
+}
+
+/// The bits of a `half`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Half(pub u16);
+
+impl Half {
+    fn to_le_bytes(self) -> [u8; 2] {
+        self.0.to_le_bytes()
+    }
+
+    fn from_le_bytes(bytes: [u8; 2]) -> Self {
+        Self(u16::from_le_bytes(bytes))
+    }
+}
+
+impl Display for Half {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.as_f64().fmt(f)
+    }
+}
+
+impl Number for Half {
+    fn as_f64(self) -> f64 {
+        let (exponent, fraction) = (i32::from(self.0 >> 10 & 31), f64::from(self.0 & 1023));
+        let magnitude = match exponent {
+            0 => fraction * 2f64.powi(-24),
+            31 if fraction > 0.0 => f64::NAN,
+            31 => f64::INFINITY,
+            _ => (1024.0 + fraction) * 2f64.powi(exponent - 25),
+        };
+        if self.0 >> 15 == 1 {
+            -magnitude
+        } else {
+            magnitude
+        }
+    }
 }
 
 macro_rules! data_of {
@@ -54,7 +92,7 @@ macro_rules! data_of {
     };
 }
 
-data_of!(F32 f32, I32 i32, U32 u32, U16 u16, I16 i16, U8 u8, I8 i8);
+data_of!(F32 f32, I32 i32, U32 u32, U16 u16, I16 i16, U8 u8, I8 i8, F16 Half);
 
 /// The difference from the reference that a result may have.
 #[derive(Debug, Clone, Copy)]
@@ -63,6 +101,8 @@ pub enum Tolerance {
     Exact,
     /// An absolute part, and a part relative to the expected value.
     Near { absolute: f64, relative: f64 },
+    /// Units in the last place of the expected `float`.
+    Ulps(f64),
     /// Any difference in this share of the elements, such as points at the edge of a fractal.
     Except(f64),
 }
@@ -88,8 +128,14 @@ fn is_equal<T: Number>(expected: T, found: T, tolerance: Tolerance) -> bool {
     match tolerance {
         _ if expected == found || e.is_nan() && f.is_nan() => true,
         Tolerance::Near { absolute, relative } => (e - f).abs() <= absolute + relative * e.abs(),
+        Tolerance::Ulps(ulps) => ulps_between(e, f) <= ulps,
         Tolerance::Exact | Tolerance::Except(_) => false,
     }
+}
+
+fn ulps_between(expected: f64, found: f64) -> f64 {
+    let unit = 2f64.powi((expected.abs().log2().floor() as i32).max(-126) - 23);
+    (expected - found).abs() / unit
 }
 
 fn compare<T: Number>(
@@ -100,6 +146,13 @@ fn compare<T: Number>(
     let found: Vec<T> = found.collect();
     if found.len() != expected.len() {
         return Err(format!("{} of {} elements", found.len(), expected.len()));
+    }
+    if let Tolerance::Ulps(bound) = tolerance {
+        let errors = expected.iter().zip(&found);
+        let largest = errors
+            .map(|(e, f)| ulps_between(e.as_f64(), f.as_f64()))
+            .fold(0.0, f64::max);
+        println!("largest error {largest:.2} ulp, bound {bound}");
     }
     let pairs = expected.iter().zip(&found).enumerate();
     let wrong: Vec<String> = pairs
@@ -204,6 +257,11 @@ impl Case {
             narrow_f64: true,
             ..self
         }
+    }
+
+    /// Returns true if the kernel needs 16-bit floats of the device.
+    pub fn needs_float16(&self) -> bool {
+        self.source.contains("cuda_fp16.h")
     }
 
     fn arg(mut self, arg: Arg) -> Self {

@@ -63,7 +63,10 @@ pub fn check(engine: &str, request: &DeviceRequest, cases: Vec<Case>) {
     }
     let device = GpuDevice::open(request).expect("needs a GPU, a software one will do");
     let only = std::env::var("PAGEPRESS_CUDA_CASE").ok();
-    let is_selected = |case: &&Case| only.as_ref().is_none_or(|only| case.name == only);
+    let has_float16 = device.capabilities().float16;
+    let is_selected = |case: &&Case| {
+        only.as_ref().is_none_or(|only| case.name == only) && (has_float16 || !case.needs_float16())
+    };
     let selected = cases.iter().filter(is_selected);
     let failures: Vec<String> = selected
         .filter_map(|case| {

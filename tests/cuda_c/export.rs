@@ -15,6 +15,7 @@ fn kind(data: &Data) -> &'static str {
         Data::I16(_) => "Int16Array",
         Data::U8(_) => "Uint8Array",
         Data::I8(_) => "Int8Array",
+        Data::F16(_) => "Float16Array",
     }
 }
 
@@ -23,6 +24,10 @@ fn tolerance(tolerance: Tolerance) -> Value {
         Tolerance::Exact => json!({"absolute": 0, "relative": 0, "share": 0}),
         Tolerance::Near { absolute, relative } => {
             json!({"absolute": absolute, "relative": relative, "share": 0})
+        }
+        Tolerance::Ulps(ulps) => {
+            let relative = ulps * f64::from(f32::EPSILON);
+            json!({"absolute": f64::from(f32::MIN_POSITIVE), "relative": relative, "share": 0})
         }
         Tolerance::Except(share) => json!({"absolute": 0, "relative": 0, "share": share}),
     }

@@ -11,5 +11,6 @@ pub fn options(case: &Case) -> CudaOptions<'_> {
     options.shared_bytes = case.shared_bytes;
     options.defines = &case.defines;
     options.narrow_f64 = case.narrow_f64;
+    options.float16 = case.needs_float16();
     options
 }

@@ -25,6 +25,9 @@ impl Lowering<'_> {
         if self.find(name).is_some() {
             return self.call_object(name, arguments, at);
         }
+        if let Some(limit) = name.strip_prefix("numeric_limits::") {
+            return self.numeric_limit(limit, template, at);
+        }
         if let Some(value) = self.sibling_call(name, arguments, at)? {
             return Ok(value);
         }
@@ -279,6 +282,12 @@ impl Lowering<'_> {
                     level: super::level::Level::UNIFORM,
                 }));
             }
+            "__cuda_c_grid_sync" => {
+                return fault(
+                    at,
+                    "a barrier of the grid is not supported by WGSL; end the kernel there and launch another",
+                );
+            }
             "tex1Dfetch" | "tex1D" | "tex2D" | "tex3D" | "surf2Dread" | "surf2Dwrite" => {
                 return fault(at, "textures and surfaces are not supported; read a buffer");
             }
@@ -294,6 +303,9 @@ impl Lowering<'_> {
             return Ok(Some(value));
         }
         if let Some(value) = self.vector_call(name, arguments, at)? {
+            return Ok(Some(value));
+        }
+        if let Some(value) = self.half_call(name, arguments, at)? {
             return Ok(Some(value));
         }
         if let Some(value) = self.integer_call(name, arguments, at)? {

@@ -40,7 +40,7 @@ impl Lowering<'_> {
                 let leaf = self.add(Expression::As {
                     expr: leaf,
                     kind: super::state::kind(*prim),
-                    convert: Some(4),
+                    convert: Some(super::state::scalar(*prim).width),
                 });
                 Ok(Value::leaf(to.clone(), leaf, value.level))
             }
@@ -80,7 +80,7 @@ impl Lowering<'_> {
         let fields: Vec<Ty> = match ty {
             Ty::Vector(prim, lanes) => vec![Ty::Prim(*prim); *lanes as usize],
             Ty::Struct(structure) => structure
-                .fields
+                .parts()
                 .iter()
                 .map(|field| field.ty.clone())
                 .collect(),
@@ -103,6 +103,12 @@ impl Lowering<'_> {
         }
         let mut level = Level::UNIFORM;
         let mut values = Vec::new();
+        let defaults = match ty {
+            Ty::Struct(structure) if parts.len() < fields.len() => {
+                self.initial_value(structure, at)?
+            }
+            _ => None,
+        };
         for (i, field) in fields.iter().enumerate() {
             let value = match parts.get(i).map(|part| (&part.kind, part)) {
                 Some((ExprKind::List(inner), part)) => self.construct(field, inner, part.at)?,
@@ -113,7 +119,17 @@ impl Lowering<'_> {
                     };
                     self.convert(value, field, part.at)?
                 }
-                None => self.zero_value(field, at)?,
+                None => match (ty, defaults.as_ref().map(|value| &value.data)) {
+                    (Ty::Struct(structure), Some(Data::Leaves(leaves))) => {
+                        let first = structure.parts()[i].leaf;
+                        Value {
+                            ty: field.clone(),
+                            data: Data::Leaves(leaves[first..first + field.n_leaves()].to_vec()),
+                            level: Level::UNIFORM,
+                        }
+                    }
+                    _ => self.zero_value(field, at)?,
+                },
             };
             level = level.join(value.level);
             values.push(value);

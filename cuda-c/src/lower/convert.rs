@@ -22,6 +22,8 @@ pub(super) fn common(a: Prim, b: Prim) -> Prim {
     let (a, b) = (promoted(a), promoted(b));
     if a == Prim::Float || b == Prim::Float {
         Prim::Float
+    } else if a == Prim::Half || b == Prim::Half {
+        Prim::Half
     } else if a == Prim::UInt || b == Prim::UInt {
         Prim::UInt
     } else {
@@ -209,7 +211,7 @@ impl Lowering<'_> {
             return Ok(Value::leaf(Ty::Prim(prim), leaf, level));
         }
         let prim = common(a, b);
-        if prim == Prim::Float && matches!(op, BinOp::Rem | BinOp::And | BinOp::Or | BinOp::Xor) {
+        if !prim.is_integer() && matches!(op, BinOp::Rem | BinOp::And | BinOp::Or | BinOp::Xor) {
             return fault(
                 at,
                 format!(

@@ -107,6 +107,11 @@ impl Lowering<'_> {
                 let ty = self.resolve(ty)?;
                 self.size_value(&ty)
             }
+            ExprKind::AlignofType(ty) => {
+                let ty = self.resolve(ty)?;
+                let leaf = self.u32(ty.align());
+                Ok(Value::leaf(UINT, leaf, Level::UNIFORM))
+            }
             ExprKind::SizeofExpr(operand) => {
                 // Only the type counts: the code goes to a block that is dropped.
                 let (_, ty) = self.block(|this| match this.place(operand)? {

@@ -146,13 +146,21 @@ impl Lowering<'_> {
             return self.select(value, one, zero);
         }
         let mut converted = value;
-        if kind(from) != kind(to) {
+        if scalar(from) != scalar(to) {
             converted = match self
                 .literal_of(value)
                 .and_then(|literal| converted_literal(literal, to))
             {
                 Some(literal) => self.add(Expression::Literal(literal)),
                 None => {
+                    let value = if to == Prim::Half || from == Prim::Half {
+                        // The writer of WGSL enables `f16` for a type only.
+                        self.scalar_ty(Prim::Half);
+                        // A constant beyond the range would be an error of WGSL.
+                        self.opaque(value)
+                    } else {
+                        value
+                    };
                     let convert = Some(scalar(to).width);
                     self.add(Expression::As {
                         expr: value,
@@ -232,13 +240,26 @@ fn finite(value: f32) -> Option<Literal> {
 pub(super) fn literal_from(value: i32, prim: Prim) -> Literal {
     match prim {
         Prim::Bool => Literal::Bool(value != 0),
-        Prim::Float | Prim::Double | Prim::Half => Literal::F32(value as f32),
+        Prim::Half => Literal::F16(half::f16::from_f32(value as f32)),
+        Prim::Float | Prim::Double => Literal::F32(value as f32),
         prim if prim.is_signed() => Literal::I32(value),
         _ => Literal::U32(value as u32),
     }
 }
 
 fn converted_literal(literal: Literal, to: Prim) -> Option<Literal> {
+    if to == Prim::Half {
+        let value = match literal {
+            Literal::F32(a) => half::f16::from_f32(a),
+            Literal::I32(a) => half::f16::from_f64(f64::from(a)),
+            Literal::U32(a) => half::f16::from_f64(f64::from(a)),
+            _ => return None,
+        };
+        return value.is_finite().then_some(Literal::F16(value));
+    }
+    if let Literal::F16(value) = literal {
+        return (to == Prim::Float).then_some(Literal::F32(value.to_f32()));
+    }
     Some(match (literal, kind(to)) {
         (Literal::I32(a), naga::ScalarKind::Uint) => Literal::U32(a as u32),
         (Literal::I32(a), naga::ScalarKind::Float) => Literal::F32(a as f32),
@@ -250,10 +271,29 @@ fn converted_literal(literal: Literal, to: Prim) -> Option<Literal> {
     })
 }
 
+/// Folds an operator on integers of a type, or compares them.
+macro_rules! folded_integer {
+    ($literal:ident, $op:expr, $a:expr, $b:expr) => {{
+        let (op, a, b) = ($op, $a, $b);
+        let value = match op {
+            BinaryOperator::Add => Some(a.wrapping_add(b)),
+            BinaryOperator::Subtract => Some(a.wrapping_sub(b)),
+            BinaryOperator::Multiply => Some(a.wrapping_mul(b)),
+            BinaryOperator::Divide => a.checked_div(b),
+            BinaryOperator::Modulo => a.checked_rem(b),
+            BinaryOperator::And => Some(a & b),
+            BinaryOperator::InclusiveOr => Some(a | b),
+            BinaryOperator::ExclusiveOr => Some(a ^ b),
+            _ => return compared(op, a, b),
+        };
+        value.map(Literal::$literal)
+    }};
+}
+
 fn folded(op: BinaryOperator, a: Literal, b: Literal) -> Option<Literal> {
     match (a, b) {
-        (Literal::I32(a), Literal::I32(b)) => folded_i32(op, a, b),
-        (Literal::U32(a), Literal::U32(b)) => folded_u32(op, a, b),
+        (Literal::I32(a), Literal::I32(b)) => folded_integer!(I32, op, a, b),
+        (Literal::U32(a), Literal::U32(b)) => folded_integer!(U32, op, a, b),
         (Literal::F32(a), Literal::F32(b)) => folded_f32(op, a, b),
         (Literal::Bool(a), Literal::Bool(b)) => Some(Literal::Bool(match op {
             BinaryOperator::Equal => a == b,
@@ -275,34 +315,6 @@ fn compared<T: PartialOrd>(op: BinaryOperator, a: T, b: T) -> Option<Literal> {
         BinaryOperator::Greater => a > b,
         BinaryOperator::GreaterEqual => a >= b,
         _ => return None,
-    }))
-}
-
-fn folded_i32(op: BinaryOperator, a: i32, b: i32) -> Option<Literal> {
-    Some(Literal::I32(match op {
-        BinaryOperator::Add => a.wrapping_add(b),
-        BinaryOperator::Subtract => a.wrapping_sub(b),
-        BinaryOperator::Multiply => a.wrapping_mul(b),
-        BinaryOperator::Divide => a.checked_div(b)?,
-        BinaryOperator::Modulo => a.checked_rem(b)?,
-        BinaryOperator::And => a & b,
-        BinaryOperator::InclusiveOr => a | b,
-        BinaryOperator::ExclusiveOr => a ^ b,
-        _ => return compared(op, a, b),
-    }))
-}
-
-fn folded_u32(op: BinaryOperator, a: u32, b: u32) -> Option<Literal> {
-    Some(Literal::U32(match op {
-        BinaryOperator::Add => a.wrapping_add(b),
-        BinaryOperator::Subtract => a.wrapping_sub(b),
-        BinaryOperator::Multiply => a.wrapping_mul(b),
-        BinaryOperator::Divide => a.checked_div(b)?,
-        BinaryOperator::Modulo => a.checked_rem(b)?,
-        BinaryOperator::And => a & b,
-        BinaryOperator::InclusiveOr => a | b,
-        BinaryOperator::ExclusiveOr => a ^ b,
-        _ => return compared(op, a, b),
     }))
 }
 

@@ -55,6 +55,7 @@ impl<'a> Lowering<'a> {
             collective_stmts: HashMap::new(),
             calls: Vec::new(),
             notes: Vec::new(),
+            owner: None,
             depth: 0,
             n_folded: 0,
             n_expressions: 0,

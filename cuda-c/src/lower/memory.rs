@@ -292,7 +292,7 @@ impl Lowering<'_> {
     ) -> Outcome<()> {
         match ty {
             Ty::Struct(structure) => {
-                for field in &structure.fields {
+                for field in structure.parts() {
                     let part = self.field_at(pointer, field.offset, 0);
                     self.load_memory(&part, &field.ty, at, out)?;
                 }
@@ -345,7 +345,7 @@ impl Lowering<'_> {
     ) -> Outcome<()> {
         match ty {
             Ty::Struct(structure) => {
-                for field in &structure.fields {
+                for field in structure.parts() {
                     let part = self.field_at(pointer, field.offset, 0);
                     self.store_memory(&part, &field.ty, values, at)?;
                 }

@@ -233,7 +233,11 @@ impl Lowering<'_> {
         let Ty::Struct(structure) = ty else {
             return Ok(None);
         };
-        if self.methods(structure, &structure.name.clone()).is_empty()
+        let has_constructor = !self.methods(structure, &structure.name.clone()).is_empty();
+        if !has_constructor && parts.is_empty() {
+            return self.initial_value(structure, at);
+        }
+        if !has_constructor
             || parts
                 .iter()
                 .any(|part| matches!(part.kind, ExprKind::List(_)))
@@ -246,13 +250,16 @@ impl Lowering<'_> {
         {
             return self.load(only, at).map(Some);
         }
-        let empty = self.zero_value(ty, at)?;
+        let empty = match self.initial_value(structure, at)? {
+            Some(value) => value,
+            None => self.zero_value(ty, at)?,
+        };
         let object = self.materialised(Place::Value(empty), at)?;
         let mut all = vec![object.clone()];
         all.extend(places);
         match self.call_method(structure, &structure.name.clone(), all, parts, at)? {
             Some(_) => self.load(&object, at).map(Some),
-            None if parts.is_empty() => Ok(None),
+            None if parts.is_empty() => self.initial_value(structure, at),
             None => fault(
                 at,
                 format!("{} has no constructor for these arguments", structure.name),
@@ -260,11 +267,78 @@ impl Lowering<'_> {
         }
     }
 
+    /// Returns the value that the initialisers of members make, if there are any.
+    pub(super) fn initial_value(
+        &mut self,
+        structure: &Rc<Struct>,
+        at: u32,
+    ) -> Outcome<Option<Value>> {
+        let program = self.program;
+        let declared = program
+            .structures
+            .iter()
+            .find(|declared| declared.name == structure.name);
+        let Some(Ok(members)) = declared.map(|declared| &declared.fields) else {
+            return Ok(None);
+        };
+        if members.iter().all(|member| member.init.is_none()) {
+            return Ok(None);
+        }
+        let bound = self.arguments_of(structure);
+        let template = declared.map_or(&[][..], |declared| &declared.template);
+        let types = self.f.types.clone();
+        let scopes = std::mem::replace(&mut self.f.scopes, vec![std::collections::HashMap::new()]);
+        let value = self
+            .define_template(template, &bound)
+            .and_then(|()| self.initial_members(structure, members, at));
+        self.f.scopes = scopes;
+        self.f.types = types;
+        value.map(Some)
+    }
+
+    fn initial_members(
+        &mut self,
+        structure: &Rc<Struct>,
+        members: &[crate::ast::Variable],
+        at: u32,
+    ) -> Outcome<Value> {
+        let mut values = Vec::new();
+        for field in structure.parts() {
+            let init = members
+                .iter()
+                .find(|member| member.name == field.name)
+                .and_then(|member| member.init.as_ref());
+            values.push(match init {
+                Some(Expr {
+                    kind: ExprKind::List(parts),
+                    at,
+                }) => self.construct(&field.ty, parts, *at)?,
+                Some(init) => {
+                    let value = self.expr(init)?;
+                    self.convert(value, &field.ty, init.at)?
+                }
+                None => self.zero_value(&field.ty, at)?,
+            });
+        }
+        self.assembled(&Ty::Struct(structure.clone()), values, Level::UNIFORM, at)
+    }
+
     /// Returns the member that a name stands for within a member function.
     pub(super) fn own_member(&mut self, name: &str, at: u32) -> Outcome<Option<Place>> {
         let Some(var) = self.find("this") else {
             return Ok(None);
         };
+        if let Ty::Struct(structure) = &var.ty {
+            let constant = format!("{}::{name}", structure.name);
+            let program = self.program;
+            if let Some(global) = program
+                .globals
+                .iter()
+                .find(|global| *global.name == *constant)
+            {
+                return self.global(global, at).map(Some);
+            }
+        }
         let is_field = matches!(&var.ty, Ty::Struct(structure) if structure.fields.iter().any(|field| *field.name == *name));
         if !is_field {
             return Ok(None);

@@ -12,6 +12,7 @@ mod flow;
 mod fold;
 mod function;
 mod guards;
+mod half;
 mod helpers;
 mod integer;
 mod invoke;
@@ -84,6 +85,8 @@ struct Lowering<'a> {
     /// Functions being lowered, by number.
     calls: Vec<usize>,
     notes: Vec<(u32, String)>,
+    /// The structure whose static member is being evaluated.
+    owner: Option<Rc<str>>,
     depth: u32,
     /// Calls evaluated in place, whose number is limited.
     n_folded: u32,

@@ -64,6 +64,19 @@ impl Lowering<'_> {
         if let Some(limit) = name.strip_prefix("numeric_limits::") {
             return self.numeric_limit(limit, arguments, at).map(Place::Value);
         }
+        if let Some(owner) = &self.owner {
+            let member = format!("{owner}::{name}");
+            if let Some(global) = program
+                .globals
+                .iter()
+                .find(|global| *global.name == *member)
+            {
+                return self.global(global, at);
+            }
+        }
+        if &**name == "is_same_v" {
+            return self.is_same(arguments, at).map(Place::Value);
+        }
         if let Some(global) = program.globals.iter().find(|global| global.name == *name) {
             return self.global(global, at);
         }
@@ -108,7 +121,22 @@ impl Lowering<'_> {
         Ok(Value::leaf(INT, leaf, Level::UNIFORM))
     }
 
-    fn numeric_limit(&mut self, limit: &str, arguments: &[TemplateArg], at: u32) -> Outcome<Value> {
+    /// Compares two types. A type beyond the subset equals no other.
+    fn is_same(&mut self, arguments: &[TemplateArg], at: u32) -> Outcome<Value> {
+        let [TemplateArg::Type(a), TemplateArg::Type(b)] = arguments else {
+            return fault(at, "is_same_v takes two types");
+        };
+        let same = matches!((self.resolve(a), self.resolve(b)), (Ok(a), Ok(b)) if a == b);
+        let leaf = self.bool(same);
+        Ok(Value::leaf(crate::types::BOOL, leaf, Level::UNIFORM))
+    }
+
+    pub(super) fn numeric_limit(
+        &mut self,
+        limit: &str,
+        arguments: &[TemplateArg],
+        at: u32,
+    ) -> Outcome<Value> {
         let ty = match arguments {
             [TemplateArg::Type(ty)] => self.resolve(ty)?,
             _ => return fault(at, "numeric_limits takes one type"),
@@ -231,7 +259,18 @@ impl Lowering<'_> {
     }
 
     /// Resolves a variable at file scope.
-    fn global(&mut self, global: &Variable, at: u32) -> Outcome<Place> {
+    pub(super) fn global(&mut self, global: &Variable, at: u32) -> Outcome<Place> {
+        let owner = global
+            .name
+            .rsplit_once("::")
+            .map(|(owner, _)| Rc::from(owner));
+        let outer = std::mem::replace(&mut self.owner, owner);
+        let place = self.global_inside(global, at);
+        self.owner = outer;
+        place
+    }
+
+    fn global_inside(&mut self, global: &Variable, at: u32) -> Outcome<Place> {
         let base = self.resolve(&global.ty)?;
         let ty = self.array_of(base, &global.lengths, global.at)?;
         let is_constant = global.space == Space::Constant || global.ty.is_const;

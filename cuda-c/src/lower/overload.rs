@@ -50,6 +50,16 @@ impl Lowering<'_> {
         let mut best: Option<(u32, Rc<Function>, Vec<TemplateValue>)> = None;
         let mut last_fault = None;
         for function in candidates {
+            if function.specialises.is_some() {
+                continue;
+            }
+            // The head of a refused function has no parameters.
+            if let Some(Err(fault)) = &function.body
+                && function.parameters.is_empty()
+            {
+                last_fault = Some(fault.clone());
+                continue;
+            }
             let required = function
                 .parameters
                 .iter()
@@ -77,10 +87,47 @@ impl Lowering<'_> {
             }
         }
         match (best, last_fault) {
-            (Some((_, function, bound)), _) => Ok(Some((function, bound))),
+            (Some((_, function, bound)), _) => {
+                match self.specialisation(candidates, &function, &bound, at)? {
+                    Some(special) => Ok(Some((special, Vec::new()))),
+                    None => Ok(Some((function, bound))),
+                }
+            }
             (None, Some(fault)) => Err(fault),
             (None, None) => Ok(None),
         }
+    }
+
+    /// Returns the explicit specialisation of a template for arguments, if there is one.
+    pub(super) fn specialisation(
+        &mut self,
+        candidates: &[Rc<Function>],
+        function: &Function,
+        bound: &[TemplateValue],
+        at: u32,
+    ) -> Outcome<Option<Rc<Function>>> {
+        if bound.is_empty() {
+            return Ok(None);
+        }
+        for special in candidates {
+            let Some(arguments) = &special.specialises else {
+                continue;
+            };
+            if special.parameters.len() != function.parameters.len()
+                || arguments.len() > function.template.len()
+            {
+                continue;
+            }
+            // The arguments that are not written are deduced from equal parameters.
+            let written = &function.template[..arguments.len()];
+            // Types beyond the subset specialise for no kernel.
+            if let Ok(given) = self.bind_template(written, arguments, at)
+                && given == bound[..given.len()]
+            {
+                return Ok(Some(special.clone()));
+            }
+        }
+        Ok(None)
     }
 
     /// Returns how well arguments fit, or `None` if they do not.

@@ -104,7 +104,7 @@ impl Lowering<'_> {
             })?;
             let offset = 4 * n_words;
             let kind = match ty.prim() {
-                Some(Prim::Float) => CudaParamKind::Scalar {
+                Some(Prim::Float | Prim::Half) => CudaParamKind::Scalar {
                     offset,
                     kind: ScalarKind::F32,
                 },
@@ -168,6 +168,7 @@ impl Lowering<'_> {
             for (n, prim) in words.iter().enumerate() {
                 let ty = match prim {
                     Prim::Bool => self.scalar_ty(Prim::UInt),
+                    Prim::Half => self.scalar_ty(Prim::Float),
                     prim => self.scalar_ty(*prim),
                 };
                 let name = if words.len() == 1 {
@@ -214,6 +215,7 @@ impl Lowering<'_> {
                 let word = self.load_pointer(pointer);
                 words.push(match prim {
                     Prim::Bool => self.convert_prim(word, Prim::UInt, Prim::Bool),
+                    Prim::Half => self.convert_prim(word, Prim::Float, Prim::Half),
                     Prim::Char | Prim::Short => self.convert_prim(word, Prim::Int, prim),
                     Prim::UChar | Prim::UShort => self.convert_prim(word, Prim::UInt, prim),
                     _ => word,

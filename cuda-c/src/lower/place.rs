@@ -218,7 +218,15 @@ impl Lowering<'_> {
                         level,
                         ..
                     }) => {
-                        let leaves = leaves[field.leaf..field.leaf + field.ty.n_leaves()].to_vec();
+                        let mut leaves =
+                            leaves[field.leaf..field.leaf + field.ty.n_leaves()].to_vec();
+                        if structure.is_union {
+                            let (from, to) =
+                                (structure.parts()[0].ty.leaves()[0], field.ty.leaves()[0]);
+                            if from.prim != to.prim {
+                                leaves[0] = self.bitcast(leaves[0], to.prim);
+                            }
+                        }
                         Place::Value(Value {
                             ty: field.ty.clone(),
                             data: Data::Leaves(leaves),

@@ -208,9 +208,10 @@ impl Lowering<'_> {
             );
         };
         let (mut offset, mut wanted) = (*offset, wanted.max(1));
-        if let Some((lane, _)) = component {
-            offset += 4 * lane;
-            wanted = wanted.min(4);
+        if let Some((lane, vector)) = component {
+            let size = lane_size(vector);
+            offset += size * lane;
+            wanted = wanted.min(size);
         }
         if offset == 0 && *unit % wanted == 0 {
             let index = self.scaled(*index, *unit / wanted);
@@ -363,5 +364,13 @@ impl Lowering<'_> {
             }
             _ => self.add(Expression::Access { base, index }),
         }
+    }
+}
+
+/// Bytes of an element of a vector.
+pub(super) fn lane_size(vector: &Ty) -> u32 {
+    match vector {
+        Ty::Vector(prim, _) => prim.size(),
+        _ => 4,
     }
 }

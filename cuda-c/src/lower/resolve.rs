@@ -6,6 +6,32 @@ use crate::error::{Outcome, fault};
 use crate::types::{self, FLOAT, INT, Prim, Ty};
 use std::rc::Rc;
 
+/// Returns the remedy for a type of CUDA that has no counterpart.
+fn refused(name: &str) -> Option<&'static str> {
+    match name {
+        "cudaTextureObject_t" | "cudaSurfaceObject_t" => Some("read a buffer"),
+        "curandState" => Some("write a generator, such as xorshift"),
+        _ if name.contains("bfloat16") || name.starts_with("__nv_fp8") => Some("use float"),
+        _ => None,
+    }
+}
+
+/// Returns true if the members of a union are the same bits of one number or vector.
+fn is_one_leaf(fields: &[(Rc<str>, Ty)]) -> bool {
+    let lanes = |ty: &Ty| match ty {
+        Ty::Prim(prim) if prim.size() == 4 => Some(1),
+        Ty::Vector(prim, lanes) if prim.size() == 4 => Some(*lanes),
+        _ => None,
+    };
+    match fields {
+        [] | [_] => true,
+        [(_, first), rest @ ..] => {
+            let wanted = lanes(first);
+            wanted.is_some() && rest.iter().all(|(_, ty)| lanes(ty) == wanted)
+        }
+    }
+}
+
 impl Lowering<'_> {
     /// Resolves a type.
     pub(super) fn resolve(&mut self, name: &TypeName) -> Outcome<Ty> {
@@ -34,7 +60,10 @@ impl Lowering<'_> {
                 at,
                 "long and other 64-bit integers are not supported by WGSL; use int, unsigned int or size_t (32 bits here)",
             ),
-            Prim::Half => fault(at, "half is not supported; use float"),
+            Prim::Half if !self.options.float16 => fault(
+                at,
+                "half is not supported by this device; use float, or set CudaOptions::float16 for devices with 16-bit floats",
+            ),
             prim => Ok(Ty::Prim(prim)),
         }
     }
@@ -68,10 +97,17 @@ impl Lowering<'_> {
         if program.enumerations.contains(name) {
             return Ok(INT);
         }
+        if let Some(remedy) = refused(name) {
+            return fault(at, format!("{name} is not supported; {remedy}"));
+        }
         match types::vector(name) {
             Some(Ty::Vector(Prim::Double, lanes)) => {
                 self.primitive(Prim::Double, at)?;
                 Ok(Ty::Vector(Prim::Float, lanes))
+            }
+            Some(Ty::Vector(Prim::Half, lanes)) => {
+                self.primitive(Prim::Half, at)?;
+                Ok(Ty::Vector(Prim::Half, lanes))
             }
             Some(ty) => Ok(ty),
             None => fault(
@@ -124,14 +160,24 @@ impl Lowering<'_> {
         if let Some(fault) = failed {
             return Err(fault);
         }
-        if structure.is_union && laid.len() > 1 {
+        if structure.is_union && !is_one_leaf(&laid) {
             return fault(
                 at,
-                "unions are not supported; use __float_as_int and its like, or a structure",
+                "a union is supported if its members are numbers of 32 bits, or vectors of as many; use a structure",
             );
         }
         let align = structure.align.unwrap_or(1);
-        match types::structure(structure.name.clone(), laid, structure.is_union, align) {
+        let instance = match &bound[..] {
+            [] => Rc::from(""),
+            bound => Rc::from(format!("{bound:?}")),
+        };
+        match types::structure(
+            structure.name.clone(),
+            laid,
+            instance,
+            structure.is_union,
+            align,
+        ) {
             Some(structure) => {
                 self.structures.insert(key, structure.clone());
                 Ok(Ty::Struct(structure))
@@ -148,6 +194,9 @@ impl Lowering<'_> {
 
     /// Returns the array type of a declarator; an absent length is 0.
     pub(super) fn array_of(&mut self, ty: Ty, lengths: &[Option<Expr>], at: u32) -> Outcome<Ty> {
+        if ty == Ty::Void {
+            return fault(at, "void has no values; use another type, or a pointer");
+        }
         let mut ty = ty;
         for length in lengths.iter().rev() {
             let count = match length {

@@ -50,7 +50,10 @@ impl Lowering<'_> {
         } else {
             self.element_ty(element.prim, element.lanes)
         };
-        (ty, 4 * element.lanes)
+        (
+            ty,
+            u32::from(super::state::scalar(element.prim).width) * element.lanes,
+        )
     }
 
     /// Declares a storage buffer.
@@ -137,6 +140,10 @@ impl Lowering<'_> {
             .any(|word| !super::fold::is_spelled(f32::from_bits(*word)))
             && self.representation(root).prim == Prim::Float
         {
+            self.facts.note_access(root, None);
+        }
+        // Constants of `half` are words.
+        if self.representation(root).prim == Prim::Half {
             self.facts.note_access(root, None);
         }
         let element = self.representation(root);
@@ -265,7 +272,12 @@ impl Lowering<'_> {
             }
             (Ty::Vector(prim, lanes), ExprKind::List(parts)) => {
                 for (i, part) in parts.iter().take(*lanes as usize).enumerate() {
-                    self.image(&Ty::Prim(*prim), part, image, offset + 4 * i as u32)?;
+                    self.image(
+                        &Ty::Prim(*prim),
+                        part,
+                        image,
+                        offset + prim.size() * i as u32,
+                    )?;
                 }
             }
             (_, ExprKind::List(parts)) if parts.len() == 1 => {
@@ -279,6 +291,7 @@ impl Lowering<'_> {
                     .and_then(|leaf| self.literal_of(leaf).or_else(|| self.hidden_literal(leaf)));
                 let word = match known {
                     Some(Literal::F32(value)) => value.to_bits(),
+                    Some(Literal::F16(value)) => u32::from(value.to_bits()),
                     Some(Literal::I32(value)) => value as u32,
                     Some(Literal::U32(value)) => value,
                     Some(Literal::Bool(value)) => u32::from(value),

@@ -270,7 +270,8 @@ impl Lowering<'_> {
         let element = self.element_ty(leaf.prim, leaf.lanes);
         match leaf.count {
             Some(count) => {
-                let stride = if leaf.lanes == 3 { 16 } else { 4 * leaf.lanes };
+                let lanes = if leaf.lanes == 3 { 4 } else { leaf.lanes };
+                let stride = u32::from(scalar(leaf.prim).width) * lanes;
                 self.array_ty(element, stride, count)
             }
             None => element,
@@ -356,6 +357,7 @@ impl Lowering<'_> {
     pub(super) fn opaque(&mut self, value: H) -> H {
         let prim = match self.literal_of(value) {
             Some(Literal::F32(_)) => Prim::Float,
+            Some(Literal::F16(_)) => Prim::Half,
             Some(Literal::I32(_)) => Prim::Int,
             Some(Literal::U32(_)) => Prim::UInt,
             Some(Literal::Bool(_)) => Prim::Bool,
@@ -394,7 +396,8 @@ impl Lowering<'_> {
 pub(super) fn scalar(prim: Prim) -> Scalar {
     match prim {
         Prim::Bool => Scalar::BOOL,
-        Prim::Float | Prim::Double | Prim::Half => Scalar::F32,
+        Prim::Half => Scalar::F16,
+        Prim::Float | Prim::Double => Scalar::F32,
         prim if prim.is_signed() => Scalar::I32,
         _ => Scalar::U32,
     }

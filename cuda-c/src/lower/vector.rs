@@ -119,7 +119,10 @@ impl Lowering<'_> {
                 })?;
                 (Prim::Float, *lanes)
             }
-            Ty::Vector(prim, lanes) => (*prim, *lanes),
+            Ty::Vector(prim, lanes) => {
+                self.primitive(*prim, at)?;
+                (*prim, *lanes)
+            }
             Ty::Struct(structure) => {
                 let fields = structure.fields.len();
                 self.expect_arguments(

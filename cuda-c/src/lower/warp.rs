@@ -114,25 +114,42 @@ impl Lowering<'_> {
     ) -> Outcome<Value> {
         let value = self.expr(value)?;
         let value = self.promote(value);
+        if let (Ty::Vector(Prim::Half, 2), Some(pair)) = (&value.ty, value.first()) {
+            let word = self.packed(pair);
+            let source = self.shuffle_source(kind, by, width, at)?;
+            let word = self.exchange(word, Prim::UInt, source)?;
+            let leaf = self.unpacked(word);
+            return Ok(Value::leaf(value.ty, leaf, Level::divergent(at)));
+        }
         let (Some(prim), Some(leaf)) = (value.ty.prim(), value.first()) else {
             return fault(
                 at,
                 "shuffles move numbers of 32 bits; move the members one by one",
             );
         };
+        let source = self.shuffle_source(kind, by, width, at)?;
+        let moved = if prim == Prim::Half {
+            Prim::Float
+        } else {
+            prim
+        };
+        let leaf = self.convert_prim(leaf, prim, moved);
+        let leaf = self.exchange(leaf, moved, source)?;
+        let leaf = self.convert_prim(leaf, moved, prim);
+        Ok(Value::leaf(Ty::Prim(prim), leaf, Level::divergent(at)))
+    }
+
+    fn shuffle_source(&mut self, kind: Shuffle, by: &Expr, width: &[Expr], at: u32) -> Outcome<H> {
         let by = self.scalar_argument(by, Prim::UInt)?;
         let width = match width {
-            [] => self.u32(32),
-            [width] => self
-                .scalar_argument(width, Prim::UInt)?
-                .first()
-                .unwrap_or(leaf),
+            [] => Some(self.u32(32)),
+            [width] => self.scalar_argument(width, Prim::UInt)?.first(),
             _ => return fault(at, "a shuffle takes at most four arguments"),
         };
-        let by = by.first().unwrap_or(leaf);
-        let source = self.source_lane(kind, by, width);
-        let leaf = self.exchange(leaf, prim, source)?;
-        Ok(Value::leaf(Ty::Prim(prim), leaf, Level::divergent(at)))
+        match (by.first(), width) {
+            (Some(by), Some(width)) => Ok(self.source_lane(kind, by, width)),
+            _ => fault(at, "the lane and the width of a shuffle are numbers"),
+        }
     }
 
     /// Returns the lane that a shuffle reads.

@@ -2,6 +2,7 @@
 
 use super::Lowering;
 use super::facts::{Element, Root};
+use super::pointer::lane_size;
 use super::state::H;
 use super::value::Pointer;
 use crate::error::{Outcome, fault};
@@ -41,8 +42,10 @@ impl Lowering<'_> {
             ),
             _ => (Element { prim, lanes }, None),
         };
-        let fits =
-            prim.size() == 4 && element.lanes != 3 && *unit == 4 * element.lanes && *offset == 0;
+        let fits = (prim.size() == 4 || prim == Prim::Half)
+            && element.lanes != 3
+            && *unit == prim.size() * element.lanes
+            && *offset == 0;
         self.facts.note_access(*root, fits.then_some(element));
         if !fits || self.facts.of(*root).is_words || self.facts.of(*root).element != Some(element) {
             return None;
@@ -72,7 +75,10 @@ impl Lowering<'_> {
         else {
             return fault(at, "a local variable has no words");
         };
-        let offset = offset + component.as_ref().map_or(0, |(lane, _)| 4 * lane);
+        let offset = offset
+            + component
+                .as_ref()
+                .map_or(0, |(lane, vector)| lane_size(vector) * lane);
         if size == 4 && unit % 4 == 0 && offset % 4 == 0 {
             let word = self.scaled(*index, unit / 4);
             let extra = self.u32(offset / 4);
@@ -139,7 +145,11 @@ impl Lowering<'_> {
         if let Some(natural) = self.natural(pointer, prim, lanes) {
             return Ok(self.load_pointer(natural));
         }
-        let words = self.words(pointer, prim.size(), at)?;
+        let words = self.words(pointer, prim.size() * lanes.min(4 / prim.size()), at)?;
+        if prim == Prim::Half && lanes == 2 {
+            let word = self.load_word(words, 0);
+            return Ok(self.unpacked(word));
+        }
         if lanes > 1 {
             let mut components = Vec::new();
             for lane in 0..lanes {
@@ -166,6 +176,9 @@ impl Lowering<'_> {
         if prim == Prim::Bool {
             return Ok(self.convert_prim(part, Prim::UInt, Prim::Bool));
         }
+        if prim == Prim::Half {
+            return Ok(self.half_of_bits(part));
+        }
         Ok(part)
     }
 
@@ -181,7 +194,14 @@ impl Lowering<'_> {
             self.store_pointer(natural, value);
             return Ok(());
         }
-        let words = self.words(pointer, prim.size(), at)?;
+        let words = self.words(pointer, prim.size() * lanes.min(4 / prim.size()), at)?;
+        if prim == Prim::Half && lanes == 2 {
+            let word = self.packed(value);
+            let word = self.as_memory_word(words.root, word);
+            let pointer = self.word_pointer(words, 0);
+            self.store_pointer(pointer, word);
+            return Ok(());
+        }
         for lane in 0..lanes {
             let part = if lanes == 1 {
                 value
@@ -194,6 +214,7 @@ impl Lowering<'_> {
             let part = match prim {
                 Prim::Bool => self.convert_prim(part, Prim::Bool, Prim::UInt),
                 Prim::UInt | Prim::UChar | Prim::UShort => part,
+                Prim::Half => self.bits_of_half(part),
                 _ => self.bitcast(part, Prim::UInt),
             };
             match words.shift {

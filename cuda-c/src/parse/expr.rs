@@ -207,6 +207,15 @@ impl Parser {
             "true" | "false" => ExprKind::Bool(&**name == "true"),
             "nullptr" | "NULL" => ExprKind::Null,
             "sizeof" => return self.sizeof(),
+            "alignof" | "__alignof__" if self.is_at(1, "(") => {
+                self.next += 2;
+                let ty = self.type_name()?;
+                self.expect(")")?;
+                return Ok(Expr {
+                    at,
+                    kind: ExprKind::AlignofType(ty),
+                });
+            }
             "static_cast" | "reinterpret_cast" | "const_cast" => {
                 self.next += 1;
                 self.expect("<")?;
@@ -269,32 +278,37 @@ impl Parser {
         Ok(self.specifiers()?.ty)
     }
 
-    /// Parses a name with its namespaces and template arguments.
+    /// Parses a name with its scopes and template arguments.
     fn qualified(&mut self) -> Outcome<Expr> {
         let at = self.at();
         let mut path = String::new();
         loop {
-            let part = self.name("a name")?;
-            let is_namespace = matches!(&*part, "std" | "cuda" | "thrust");
-            if !(is_namespace && self.is("::")) {
-                path.push_str(&part);
-            }
+            path.push_str(&self.name("a name")?);
             if !self.take("::") {
                 break;
             }
-            if !is_namespace {
-                path.push_str("::");
-            }
+            path.push_str("::");
         }
         let name: Rc<str> = Rc::from(path);
         let takes_arguments = self.templates.contains(&name)
-            || matches!(&*name, "numeric_limits" | "min" | "max" | "swap");
+            || matches!(
+                &*name,
+                "numeric_limits" | "is_same" | "is_same_v" | "min" | "max" | "swap"
+            );
         let is_comparison = matches!(&*name, "min" | "max" | "swap") && !self.is_type_at(1);
         let arguments = if takes_arguments && self.is("<") && !is_comparison {
             self.template_arguments()?
         } else {
             Vec::new()
         };
+        if &*name == "is_same" && self.take("::") {
+            self.name("value")?;
+            let name = Rc::from("is_same_v");
+            return Ok(Expr {
+                at,
+                kind: ExprKind::Name(name, arguments),
+            });
+        }
         if &*name == "numeric_limits" && self.take("::") {
             let limit = self.name("a limit")?;
             let name = Rc::from(format!("numeric_limits::{limit}"));

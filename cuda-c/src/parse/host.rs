@@ -118,6 +118,7 @@ impl Parser {
             name,
             kind: FunctionKind::Host,
             template: Vec::new(),
+            specialises: None,
             result,
             parameters: Vec::new(),
             body: None,

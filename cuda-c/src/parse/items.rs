@@ -3,8 +3,10 @@
 use std::rc::Rc;
 
 use super::Parser;
-use crate::ast::{Function, FunctionKind, Space, TemplateArg, TemplateParam, Variable};
-use crate::error::{Outcome, fault};
+use crate::ast::{
+    Base, Function, FunctionKind, Space, Structure, TemplateArg, TemplateParam, TypeName, Variable,
+};
+use crate::error::{Fault, Outcome, fault};
 use crate::source::Tok;
 
 /// Nested namespaces that are allowed.
@@ -87,11 +89,22 @@ impl Parser {
         let start = self.next;
         self.next += 1;
         let parsed = self.template_parameters();
-        let Ok(parameters) = parsed else {
-            // Templates beyond the subset are refused where they are used, as unknown names.
-            self.next = start;
-            return self.skip_item();
+        let parameters = match parsed {
+            Ok(parameters) => parameters,
+            // Templates beyond the subset are refused where they are used.
+            Err(fault) => {
+                self.next = start;
+                return match self.function_ahead() {
+                    (true, true) => self.refused_function(start, fault),
+                    _ => self.skip_item(),
+                };
+            }
         };
+        if parameters.is_empty()
+            && matches!(self.peek(), Tok::Name(word) if matches!(&**word, "struct" | "class"))
+        {
+            return self.specialised_structure();
+        }
         let hidden: Vec<Rc<str>> = parameters
             .iter()
             .filter(|parameter| {
@@ -110,6 +123,32 @@ impl Parser {
             self.types.remove(&name);
         }
         result
+    }
+
+    /// Skips a specialisation of a structure, whose template is refused from here on.
+    fn specialised_structure(&mut self) -> Outcome<()> {
+        let at = self.at();
+        self.next += 1;
+        let name = self.name("the name of a structure")?;
+        let refused = fault(
+            at,
+            format!(
+                "specialisations of structures such as {name} are not supported; use overloads"
+            ),
+        );
+        for structure in &mut self.program.structures {
+            if structure.name == name {
+                structure.fields = refused.clone();
+            }
+        }
+        self.program.structures.push(Structure {
+            name,
+            template: Vec::new(),
+            fields: refused,
+            is_union: false,
+            align: None,
+        });
+        self.skip_item()
     }
 
     fn template_parameters(&mut self) -> Outcome<Vec<TemplateParam>> {
@@ -176,7 +215,10 @@ impl Parser {
         let start = self.next;
         let at = self.at();
         match self.function_ahead() {
-            (true, true) => self.function(template),
+            (true, true) => match self.function(template) {
+                Ok(()) => Ok(()),
+                Err(fault) => self.refused_function(start, fault),
+            },
             (true, false) => self.host_function(),
             (false, device) => {
                 let parsed = self
@@ -206,6 +248,56 @@ impl Parser {
         self.program.functions.push(Rc::new(function));
     }
 
+    /// Keeps a function whose head is refused: the error counts if the function is used.
+    fn refused_function(&mut self, start: usize, fault: Fault) -> Outcome<()> {
+        self.next = start;
+        let mut name: Option<Rc<str>> = None;
+        let mut kind = FunctionKind::Device;
+        while !self.is("(") {
+            match self.peek().clone() {
+                Tok::End => return Err(fault),
+                Tok::Name(word)
+                    if matches!(
+                        &*word,
+                        "__launch_bounds__" | "__align__" | "alignas" | "__attribute__"
+                    ) =>
+                {
+                    self.next = self.after_bracket(self.next + 1)?;
+                    continue;
+                }
+                Tok::Name(word) if &*word == "__global__" => kind = FunctionKind::Global,
+                Tok::Name(word) => name = Some(word),
+                _ => {}
+            }
+            self.next += 1;
+        }
+        let at = self.tokens.get(start).map_or(0, |token| token.at);
+        self.skip_item()?;
+        let Some(name) = name else {
+            return Err(fault);
+        };
+        // `<` after its name opens template arguments, whatever they are.
+        self.templates.insert(name.clone());
+        self.push_function(Function {
+            at,
+            index: 0,
+            name,
+            kind,
+            template: Vec::new(),
+            specialises: None,
+            result: TypeName {
+                at,
+                base: Base::Void,
+                pointers: 0,
+                reference: false,
+                is_const: false,
+            },
+            parameters: Vec::new(),
+            body: Some(Err(fault)),
+        });
+        Ok(())
+    }
+
     fn function(&mut self, template: Vec<TemplateParam>) -> Outcome<()> {
         let specifiers = self.specifiers()?;
         let result = self.pointers(specifiers.ty.clone())?;
@@ -232,15 +324,19 @@ impl Parser {
         if !template.is_empty() {
             self.templates.insert(name.clone());
         }
-        // Explicit specialisations and instantiations.
-        if self.is("<") || self.is("::") {
+        if self.is("::") {
             return fault(
                 at,
                 format!(
-                    "specialisations and members such as {name} are not supported; use overloads"
+                    "members such as those of {name} are not supported outside of it; define them inside"
                 ),
             );
         }
+        let specialises = if self.is("<") && template.is_empty() {
+            Some(self.template_arguments()?)
+        } else {
+            None
+        };
         self.expect("(")?;
         let hidden = self.shadowed.len();
         let parameters = self.parameters()?;
@@ -268,6 +364,7 @@ impl Parser {
             name,
             kind,
             template,
+            specialises,
             result,
             parameters,
             body,

@@ -100,6 +100,7 @@ impl Parser {
             name: Rc::from(format!("{owner}::{name}")),
             kind: FunctionKind::Device,
             template: template.to_vec(),
+            specialises: None,
             result,
             parameters,
             body: Some(body),

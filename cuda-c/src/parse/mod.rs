@@ -5,6 +5,7 @@ mod expr;
 mod host;
 mod items;
 mod methods;
+mod namespaces;
 mod operators;
 mod stmt;
 mod structures;
@@ -36,7 +37,7 @@ pub(crate) struct Parser {
 /// Parses the tokens of a source.
 pub(crate) fn parse(tokens: Vec<Token>) -> Outcome<Program> {
     let mut parser = Parser {
-        tokens,
+        tokens: namespaces::without_namespaces(tokens),
         next: 0,
         depth: 0,
         types: HashSet::new(),
@@ -55,7 +56,7 @@ pub(crate) fn parse_entry(
     program: &Program,
 ) -> Outcome<(Rc<str>, Vec<crate::ast::TemplateArg>)> {
     let mut parser = Parser {
-        tokens,
+        tokens: namespaces::without_namespaces(tokens),
         next: 0,
         depth: 0,
         types: HashSet::new(),

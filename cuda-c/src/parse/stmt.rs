@@ -109,12 +109,6 @@ impl Parser {
                     format!("{word} is not directly inside a switch; move it there"),
                 );
             }
-            "union" => {
-                return fault(
-                    at,
-                    "unions are not supported; use __float_as_int and its like, or a structure",
-                );
-            }
             "using" | "typedef" => {
                 self.alias()?;
                 StmtKind::Empty
@@ -124,7 +118,7 @@ impl Parser {
                 self.expect(";")?;
                 StmtKind::Empty
             }
-            "struct" if self.is_at(1, "{") || self.is_at(2, "{") => {
+            "struct" | "union" if self.is_at(1, "{") || self.is_at(2, "{") => {
                 let name = self.structure_body(Vec::new())?;
                 if self.take(";") {
                     return Ok(self.make(at, StmtKind::Empty));

@@ -111,17 +111,44 @@ impl Parser {
                 self.method(name, template)?;
                 continue;
             }
+            let is_static = (0..4)
+                .map_while(|ahead| match self.peek_at(ahead) {
+                    Tok::Name(word) if matches!(&**word, "constexpr" | "const" | "inline") => {
+                        Some(false)
+                    }
+                    Tok::Name(word) => Some(&**word == "static"),
+                    _ => None,
+                })
+                .any(|found| found);
             let specifiers = self.specifiers()?;
             let declared = self.declarators(&specifiers)?;
-            if let Some(field) = declared.iter().find(|field| field.init.is_some()) {
-                return fault(
-                    field.at,
-                    "members with initialisers are not supported; assign where the structure is made",
-                );
+            if is_static {
+                self.static_members(declared, name, template)?;
+            } else {
+                fields.extend(declared);
             }
-            fields.extend(declared);
         }
         Ok(fields)
+    }
+
+    /// Makes constants `Structure::name` of static members.
+    fn static_members(
+        &mut self,
+        members: Vec<Variable>,
+        owner: &Rc<str>,
+        template: &[TemplateParam],
+    ) -> Outcome<()> {
+        for mut member in members {
+            if !template.is_empty() || member.init.is_none() || !member.ty.is_const {
+                return fault(
+                    member.at,
+                    "static members are supported as constants with a value, in structures that are no templates; use a constant outside",
+                );
+            }
+            member.name = Rc::from(format!("{owner}::{}", member.name));
+            self.program.globals.push(member);
+        }
+        Ok(())
     }
 
     pub(super) fn enumeration(&mut self) -> Outcome<()> {

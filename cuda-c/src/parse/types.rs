@@ -27,7 +27,7 @@ const IGNORED: [&str; 15] = [
 ];
 
 /// Names of types that are declared in every source.
-const TYPES: [&str; 54] = [
+const TYPES: [&str; 64] = [
     "float1",
     "float2",
     "float3",
@@ -82,6 +82,17 @@ const TYPES: [&str; 54] = [
     "__half2",
     "char1",
     "uchar1",
+    // Refused where a kernel uses them.
+    "__nv_bfloat16",
+    "nv_bfloat16",
+    "__nv_bfloat162",
+    "nv_bfloat162",
+    "__nv_fp8_e4m3",
+    "__nv_fp8_e5m2",
+    "__nv_fp8_storage_t",
+    "cudaTextureObject_t",
+    "cudaSurfaceObject_t",
+    "curandState",
 ];
 
 /// The specifiers before a declarator: type, memory space and qualifiers.
@@ -129,9 +140,6 @@ impl Parser {
                 | "struct"
                 | "enum"
         ) || self.types.contains(name)
-            || (&**name == "std"
-                && self.is_at(ahead + 1, "::")
-                && matches!(self.peek_at(ahead + 2), Tok::Name(name) if self.types.contains(name)))
     }
 
     /// Returns true if a declaration starts here.
@@ -166,7 +174,6 @@ impl Parser {
         // A conversion such as `int(x)` or `float3{…}` is an expression.
         !(self.is_at(1, "(") || self.is_at(1, "{") || self.is_at(1, "::"))
             || (self.is_at(1, "(") && self.is_at(2, "*"))
-            || self.is_word("std")
     }
 
     /// Returns the specifiers of a variable of a structure.
@@ -247,10 +254,6 @@ impl Parser {
                 {
                     words.push(name);
                 }
-                "std" if self.is_at(1, "::") && base.is_none() && words.is_empty() => {
-                    self.next += 2;
-                    continue;
-                }
                 _ if base.is_none() && words.is_empty() && self.types.contains(&name) => {
                     self.next += 1;
                     let arguments = if self.is("<") {
@@ -317,7 +320,7 @@ fn named(name: &Rc<str>, arguments: Vec<TemplateArg>) -> Base {
         "int32_t" | "ptrdiff_t" | "intptr_t" | "ssize_t" => Prim::Int,
         "uint32_t" | "uint" | "size_t" | "uintptr_t" => Prim::UInt,
         "int64_t" | "uint64_t" | "ulong" | "long2" | "longlong2" => Prim::Wide,
-        "half" | "__half" | "half2" | "__half2" => Prim::Half,
+        "half" | "__half" => Prim::Half,
         _ => return Base::Name(name.clone(), arguments),
     };
     Base::Prim(prim)

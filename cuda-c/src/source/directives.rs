@@ -3,13 +3,14 @@
 use std::rc::Rc;
 
 use super::condition::evaluate;
+use super::headers::Header;
 use super::lexer::{Tok, Token, tokens};
 use super::macros::{Macro, Macros};
 use super::{MAX_SOURCE_BYTES, MAX_TOKENS};
 use crate::error::{Outcome, fault};
 
 /// Macros that nvcc and its headers define.
-const PREDEFINED: [(&str, &str); 34] = [
+const PREDEFINED: [(&str, &str); 36] = [
     ("__CUDACC__", "1"),
     ("__CUDA_ARCH__", "800"),
     ("__NVCC__", "1"),
@@ -42,17 +43,11 @@ const PREDEFINED: [(&str, &str); 34] = [
     ("M_E", "2.7182818284590452354"),
     ("M_LN2", "0.69314718055994530942"),
     ("M_LOG2E", "1.4426950408889634074"),
+    ("M_2_SQRTPI", "1.12837916709551257390"),
+    ("M_LN10", "2.30258509299404568402"),
     ("M_SQRT2", "1.41421356237309504880"),
     ("M_SQRT1_2", "0.70710678118654752440"),
 ];
-
-/// Headers whose declarations are built in, or of use to host code only.
-const HEADERS: &str = " algorithm array assert.h cassert cfloat chrono climits cmath cstddef cstdint cstdio cstdlib cstring \
-    ctime cuda.h cuda_runtime.h cuda_runtime_api.h curand_kernel.h device_functions.h device_launch_parameters.h \
-    float.h fstream functional helper_cuda.h helper_functions.h helper_math.h helper_string.h helper_timer.h inttypes.h \
-    iomanip iostream limits limits.h map math.h math_constants.h memory memory.h numeric omp.h random sstream stdbool.h \
-    stddef.h stdint.h stdio.h stdlib.h string string.h sys/time.h time.h type_traits utility vector vector_types.h \
-    vector_functions.h sm_60_atomic_functions.h cuda_fp16.h unistd.h ";
 
 /// Nested conditions that are allowed.
 const MAX_CONDITIONS: usize = 64;
@@ -72,6 +67,8 @@ struct Preprocessor<'a> {
     source: &'a str,
     macros: Macros,
     branches: Vec<Branch>,
+    /// Headers whose declarations are in the output.
+    included: Vec<Header>,
     text: Vec<Token>,
     out: Vec<Token>,
 }
@@ -98,6 +95,7 @@ pub(crate) fn preprocess(source: &str, defines: &[(&str, &str)]) -> Outcome<Vec<
         source,
         macros,
         branches: Vec::new(),
+        included: Vec::new(),
         text: Vec::new(),
         out: Vec::new(),
     };
@@ -191,22 +189,37 @@ impl Preprocessor<'_> {
         rest.lines().next().unwrap_or("").trim()
     }
 
-    fn include(&self, at: u32) -> Outcome<()> {
+    fn include(&mut self, at: u32) -> Outcome<()> {
         let line = self.line_text(at);
         let name = line
             .split_once(['<', '"'])
             .and_then(|(_, rest)| rest.split_once(['>', '"']))
             .map_or("", |(name, _)| name);
-        let known = !name.is_empty() && HEADERS.contains(&format!(" {name} "));
-        if known || name.starts_with("cooperative_groups") {
+        let Some(header) = Header::of(name) else {
+            return fault(
+                at,
+                format!(
+                    "#include of {name}: files are not read; paste what the kernel needs of it into the source"
+                ),
+            );
+        };
+        self.declare(header, at)
+    }
+
+    /// Adds the declarations of a header, once. Their place is that of the directive.
+    fn declare(&mut self, header: Header, at: u32) -> Outcome<()> {
+        if header == Header::BuiltIn || self.included.contains(&header) {
             return Ok(());
         }
-        fault(
-            at,
-            format!(
-                "#include of {name}: files are not read; paste what the kernel needs of it into the source"
-            ),
-        )
+        if header == Header::CooperativeReduce {
+            self.declare(Header::CooperativeGroups, at)?;
+        }
+        self.included.push(header);
+        self.flush()?;
+        let declarations = tokens(header.source())?;
+        self.out
+            .extend(declarations.into_iter().map(|token| Token { at, ..token }));
+        Ok(())
     }
 
     fn open(&mut self, name: &str, rest: &[Token], at: u32) -> Outcome<()> {

@@ -2,6 +2,7 @@
 
 mod condition;
 mod directives;
+mod headers;
 mod lexer;
 mod macros;
 

@@ -10,7 +10,7 @@ pub(crate) enum Ty {
     #[default]
     Void,
     Prim(Prim),
-    /// 2 to 4 elements of `Int`, `UInt` or `Float`.
+    /// 2 to 4 elements of `Int`, `UInt` or `Float`, or 2 of `Half`.
     Vector(Prim, u32),
     Struct(Rc<Struct>),
     /// Elements and their number; 0 if it is unknown.
@@ -26,6 +26,20 @@ pub(crate) struct Struct {
     pub(crate) align: u32,
     /// Number of leaves.
     pub(crate) n_leaves: usize,
+    /// The template arguments: structures with other ones are other types, even with the same fields.
+    pub(crate) instance: Rc<str>,
+    /// All fields are one leaf.
+    pub(crate) is_union: bool,
+}
+
+impl Struct {
+    /// The fields that make up the contents: the first of a union.
+    pub(crate) fn parts(&self) -> &[Field] {
+        match &self.fields[..] {
+            [first, ..] if self.is_union => std::slice::from_ref(first),
+            all => all,
+        }
+    }
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -96,7 +110,7 @@ impl Ty {
         match self {
             Self::Void => 1,
             Self::Prim(prim) => prim.size(),
-            Self::Vector(_, lanes) => 4 * lanes,
+            Self::Vector(prim, lanes) => prim.size() * lanes,
             Self::Struct(structure) => structure.size,
             Self::Array(element, count) => element.size().saturating_mul(*count),
             Self::Pointer(_) => 8,
@@ -107,8 +121,8 @@ impl Ty {
         match self {
             Self::Void => 1,
             Self::Prim(prim) => prim.size(),
-            Self::Vector(_, 3) => 4,
-            Self::Vector(_, lanes) => 4 * lanes,
+            Self::Vector(prim, 3) => prim.size(),
+            Self::Vector(prim, lanes) => prim.size() * lanes,
             Self::Struct(structure) => structure.align,
             Self::Array(element, _) => element.align(),
             Self::Pointer(_) => 8,
@@ -164,7 +178,7 @@ impl Ty {
                 count,
             }),
             Self::Struct(structure) => {
-                for field in &structure.fields {
+                for field in structure.parts() {
                     field.ty.collect(count, leaves);
                 }
             }
@@ -189,6 +203,7 @@ impl Ty {
                 let base = match prim {
                     Prim::Int => "int",
                     Prim::UInt => "uint",
+                    Prim::Half => "half",
                     _ => "float",
                 };
                 format!("{base}{lanes}")
@@ -204,6 +219,7 @@ impl Ty {
 pub(crate) fn structure(
     name: Rc<str>,
     fields: Vec<(Rc<str>, Ty)>,
+    instance: Rc<str>,
     is_union: bool,
     least_align: u32,
 ) -> Option<Rc<Struct>> {
@@ -230,9 +246,13 @@ pub(crate) fn structure(
             name,
             ty,
             offset: offset as u32,
-            leaf,
+            leaf: if is_union { 0 } else { leaf },
         });
-        leaf += n_leaves;
+        leaf = if is_union {
+            leaf.max(n_leaves)
+        } else {
+            leaf + n_leaves
+        };
         if size > MAX_BYTES || leaf > MAX_LEAVES {
             return None;
         }
@@ -244,6 +264,8 @@ pub(crate) fn structure(
         size: size.max(1),
         align,
         n_leaves: leaf,
+        instance,
+        is_union,
     }))
 }
 
@@ -253,6 +275,9 @@ pub(crate) fn vector(name: &str) -> Option<Ty> {
     let lanes = name.get(split..)?.parse::<u32>().ok()?;
     if name == "dim3" {
         return Some(Ty::Vector(Prim::UInt, 3));
+    }
+    if matches!(name, "half2" | "__half2") {
+        return Some(Ty::Vector(Prim::Half, 2));
     }
     let prim = match name.get(..split)? {
         "float" => Prim::Float,
@@ -280,5 +305,5 @@ pub(crate) fn vector(name: &str) -> Option<Ty> {
     } else {
         prim.size() * lanes
     };
-    structure(Rc::from(name), fields, false, align).map(Ty::Struct)
+    structure(Rc::from(name), fields, Rc::from(""), false, align).map(Ty::Struct)
 }

@@ -13,6 +13,7 @@
 
 mod block;
 mod containers;
+mod cuda_c;
 mod dictionary;
 mod frame;
 mod pages;
@@ -28,6 +29,7 @@ mod wgsl_ptx;
 
 pub use block::block;
 pub use containers::containers;
+pub use cuda_c::cuda_c;
 pub use dictionary::dictionary;
 pub use frame::frame;
 pub use pages::pages;
@@ -46,9 +48,10 @@ const LIMIT: u64 = 8 << 20;
 pub type Target = fn(&[u8]) -> u64;
 
 /// All targets, by name.
-pub const TARGETS: [(&str, Target); 11] = [
+pub const TARGETS: [(&str, Target); 12] = [
     ("block", block),
     ("containers", containers),
+    ("cuda_c", cuda_c),
     ("dictionary", dictionary),
     ("frame", frame),
     ("pages", pages),
@@ -61,9 +64,10 @@ pub const TARGETS: [(&str, Target); 11] = [
 ];
 
 /// Least number of inputs per execution of a target.
-pub const PER_EXECUTION: [(&str, u64); 11] = [
+pub const PER_EXECUTION: [(&str, u64); 12] = [
     ("block", block::INPUTS),
     ("containers", containers::INPUTS),
+    ("cuda_c", cuda_c::INPUTS),
     ("dictionary", dictionary::INPUTS),
     ("frame", frame::INPUTS),
     ("pages", pages::INPUTS),

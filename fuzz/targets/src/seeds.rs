@@ -49,6 +49,13 @@ pub fn seeds() -> Vec<(&'static str, String, Vec<u8>)> {
         let bytes = (0..40 + 20 * i).map(|_| random.next() as u8).collect();
         all.push(("wgsl_ptx", format!("seed_bytes_{i}"), bytes));
     }
+    for (i, text) in CUDA_TEXTS.iter().enumerate() {
+        all.push(("cuda_c", format!("seed_text_{i}"), text.as_bytes().to_vec()));
+    }
+    for i in 0..4 {
+        let bytes = (0..8 + 4 * i).map(|_| random.next() as u8).collect();
+        all.push(("cuda_c", format!("seed_bytes_{i}"), bytes));
+    }
     for (i, text) in TEXTS.iter().enumerate() {
         all.push((
             "wgsl_ptx",
@@ -58,6 +65,13 @@ pub fn seeds() -> Vec<(&'static str, String, Vec<u8>)> {
     }
     all
 }
+
+const CUDA_TEXTS: [&str; 4] = [
+    "__global__ void k(int n, const float *x, float *y) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] += x[i]; }",
+    "template<typename T> __device__ T twice(T v) { return v + v; }\ntemplate<> __device__ int twice<int>(int v) { return v << 1; }\n__global__ void k(int *o) { o[0] = twice(3) + int(twice(1.5f)); }",
+    "#define N 8\nstruct S { int a = N; float b[2]; };\n__global__ void k(S *s, unsigned char *c) { __shared__ S t[N]; t[threadIdx.x % N] = s[0]; __syncthreads(); c[threadIdx.x] = t[0].a; }",
+    "#include <cuda_fp16.h>\n#include <cooperative_groups.h>\n__global__ void k(half *h) { auto b = cooperative_groups::this_thread_block(); h[b.thread_rank()] = __hadd(h[0], __float2half(1.0f)); b.sync(); }",
+];
 
 const TEXTS: [&str; 4] = [
     "@group(0) @binding(0) var<storage, read_write> o: array<u32>;\n@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) i: vec3<u32>) { o[i.x] = o[i.x] * 3u + 1u; }",
