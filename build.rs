@@ -79,16 +79,27 @@ fn join_shaders(stripped: bool) -> io::Result<()> {
         ) else {
             continue;
         };
-        let joined = join(name)?;
-        let wgsl = if stripped { strip(&joined) } else { joined };
-        fs::write(Path::new(&out).join(format!("{name}.wgsl")), wgsl)?;
+        let write = |folder: &str, file: String| {
+            let joined = join(name, folder)?;
+            let wgsl = if stripped { strip(&joined) } else { joined };
+            fs::write(Path::new(&out).join(file), wgsl)
+        };
+        write(PAGES, format!("{name}.wgsl"))?;
+        if OF_CHUNKS.contains(&name) {
+            write("lib/chunks/", format!("{name}.chunks.wgsl"))?;
+        }
     }
     Ok(())
 }
 
-/// Returns the text of a kernel followed by every file that it imports, directly or not, once each. The kernel's own text
-/// comes first, so that its line numbers hold; the order of declarations means nothing in WGSL.
-fn join(kernel: &str) -> io::Result<String> {
+/// The files in `shaders/lib/pages` treat pages that lie back to back. Those of the same names in `shaders/lib/chunks` take
+/// their place in a second text of these kernels, for chunks with a length each.
+const PAGES: &str = "lib/pages/";
+const OF_CHUNKS: [&str; 4] = ["lz4_copy", "lz4_emit", "lz4_parse", "lz4_tokens"];
+
+/// Returns the text of a kernel followed by every file that it imports, directly or not, once each, those of `folder` in place
+/// of [`PAGES`]. The kernel's own text comes first, so that its line numbers hold; the order of declarations means nothing in WGSL.
+fn join(kernel: &str, folder: &str) -> io::Result<String> {
     let mut names = vec![kernel.to_owned()];
     let mut joined = String::new();
     let mut next = 0;
@@ -97,8 +108,9 @@ fn join(kernel: &str) -> io::Result<String> {
         let text = fs::read_to_string(&path)
             .map_err(|error| io::Error::other(format!("{path}, for {kernel}: {error}")))?;
         for import in imports(&text) {
-            if !names.iter().any(|name| name == import) {
-                names.push(import.to_owned());
+            let import = import.replace(PAGES, folder);
+            if !names.contains(&import) {
+                names.push(import);
             }
         }
         joined.push_str(&text);

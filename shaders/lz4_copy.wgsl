@@ -15,7 +15,7 @@
 //
 // Twin: src/lz4/decode.rs
 //
-// import: lib/bits, lib/dictionary, lib/merge
+// import: lib/bits, lib/dictionary, lib/merge, lib/pages/length
 
 override PAGE_SIZE: u32 = 4096;
 override LANES: u32 = 8;
@@ -42,6 +42,8 @@ struct Params {
 @group(0) @binding(4) var<storage, read_write> status: array<u32>;
 @group(0) @binding(5) var<uniform> params: Params;
 @group(0) @binding(6) var<storage, read> dictionary: array<u32>;
+// The binding of lengths, where each page has its own.
+const LENGTHS: u32 = 7;
 
 // A page, as one of its lanes sees it.
 struct Page {
@@ -292,7 +294,7 @@ fn begin_page(page: ptr<function, Page>, index: u32) {
     let entry = table[index];
     let length = entry.y & 0x3fffffff;
     (*page).first = index * (PAGE_SIZE / 4);
-    (*page).n = min(PAGE_SIZE, params.n_bytes - index * PAGE_SIZE);
+    (*page).n = page_length(index);
     (*page).block = i32(entry.x);
     // Entries have 16 bits of the distance from a byte of the page to its literal. A place in a block of less than 2^16 bytes
     // has 16 bits; in a longer one, of a page that hardly shrinks, the distance has no more, with its sign.
@@ -321,7 +323,7 @@ fn end_page(page: ptr<function, Page>, index: u32) {
         }
         return;
     }
-    let n = min(PAGE_SIZE, params.n_bytes - index * PAGE_SIZE);
+    let n = page_length(index);
     for (var w = (*page).lane; 4 * w < n; w += LANES) {
         pages[index * (PAGE_SIZE / 4) + w] = 0u;
     }

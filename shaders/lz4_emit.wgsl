@@ -11,7 +11,7 @@
 //
 // Twin: src/lz4/encode.rs
 //
-// import: lib/bits, lib/lz4_length, lib/page_word
+// import: lib/bits, lib/lz4_length, lib/page_word, lib/pages/length, lib/pages/place
 
 override PAGE_SIZE: u32 = 4096;
 // Invocations of a page: a divisor of 128.
@@ -32,6 +32,8 @@ struct Params {
 @group(0) @binding(5) var<storage, read_write> table: array<vec2<u32>>;
 @group(0) @binding(6) var<storage, read_write> packed: array<u32>;
 @group(0) @binding(7) var<uniform> params: Params;
+// The binding of lengths, where each page has its own.
+const LENGTHS: u32 = 8;
 
 // Returns the bits of `v` shifted to byte `at` of a word, from -3 to 3; 0 for any other `at`.
 fn shifted(v: u32, at: i32) -> u32 {
@@ -185,9 +187,9 @@ fn lz4_emit(
     let lane = i % LANES;
     for (var index = workgroup.x * PAGES + i / LANES; index < params.n_pages; index += n_workgroups.x * PAGES) {
         let first_word = index * (PAGE_SIZE / 4);
-        let n = min(PAGE_SIZE, params.n_bytes - index * PAGE_SIZE);
+        let n = page_length(index);
         let size = sizes[index];
-        let base = tile_sums[1 + index / 1024] + places[index];
+        let base = block_place(index);
         if lane == 0 {
             table[index] = vec2(base, size);
         }

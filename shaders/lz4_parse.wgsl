@@ -16,7 +16,7 @@
 // Hot loops have constant trip counts: browsers add a loop guard to every other one, six instructions per iteration.
 // Twin: src/lz4/parse.rs
 //
-// import: lib/agree, lib/lz4_length
+// import: lib/lz4_length, lib/pages/length, lib/pages/fill
 // import: lz4_parse/stage, lz4_parse/search, lz4_parse/slots, lz4_parse/walk, lz4_parse/link, lz4_parse/sequences
 
 override PAGE_SIZE: u32 = 4096;
@@ -59,6 +59,8 @@ struct Params {
 @group(0) @binding(4) var<storage, read_write> tile_sums: array<atomic<u32>>;
 @group(0) @binding(5) var<uniform> params: Params;
 @group(0) @binding(6) var<storage, read> dictionary: array<u32>;
+// The binding of lengths, where each page has its own.
+const LENGTHS: u32 = 7;
 
 // One array for all uses, since every byte of it reduces occupancy. During the search: the buckets of the hash table. Outside
 // of it: candidate bits, then slots and ends of matches, then starts of segments or prefix sums, and the words named here at
@@ -125,21 +127,6 @@ fn parse_chunk(page: Page, chunk_begin: u32, first_sequence: u32, before: Progre
     return progress;
 }
 
-// Returns true if the page repeats its first eight bytes. Tests one word per lane first, which most pages fail.
-fn find_fill(page: Page, round: ptr<function, u32>) -> bool {
-    let words = vec2(pages[page.first_word], pages[page.first_word + 1]);
-    let expected = select(words.x, words.y, (lane & 1) != 0);
-    let n_words = page.n / 4;
-    var differs = (page.n & 7) != 0 || (lane < n_words && pages[page.first_word + lane] != expected);
-    if agree(round, u32(differs)) != SETTLED {
-        return false;
-    }
-    for (var i = lane + WIDTH; i < n_words; i += WIDTH) {
-        differs |= pages[page.first_word + i] != expected;
-    }
-    return agree(round, u32(differs)) == SETTLED;
-}
-
 fn parse_page(page: Page, index: u32, round: ptr<function, u32>) {
     let is_fill = find_fill(page, round);
     if is_fill || page.n < 13 {
@@ -189,7 +176,7 @@ fn lz4_parse(@builtin(local_invocation_index) index_in_workgroup: u32, @builtin(
         }
         let page = Page(
             index * (PAGE_SIZE / 4),
-            min(PAGE_SIZE, params.n_bytes - index * PAGE_SIZE),
+            page_length(index),
             workgroup.x * CANDIDATE_WORDS,
         );
         parse_page(page, index, &round);

@@ -17,7 +17,7 @@
 //
 // Twin: src/lz4/decode.rs
 //
-// import: lib/bits
+// import: lib/bits, lib/pages/length, lib/pages/end
 
 override PAGE_SIZE: u32 = 4096;
 // True if a dictionary stands before each page.
@@ -46,6 +46,8 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> sequences: array<vec4<u32>>;
 @group(0) @binding(3) var<storage, read_write> status: array<u32>;
 @group(0) @binding(4) var<uniform> params: Params;
+// The binding of lengths, where each page has its own.
+const LENGTHS: u32 = 5;
 
 // Sequences of a page in a round.
 const ROUND: u32 = 8;
@@ -267,7 +269,7 @@ fn open_page(block: ptr<function, Block>, index: u32) -> u32 {
     let entry = table[index];
     let kind = entry.y >> 30;
     let length = entry.y & 0x3fffffff;
-    let n = min(PAGE_SIZE, params.n_bytes - index * PAGE_SIZE);
+    let n = page_length(index);
     if entry.x > params.n_packed_words || (length + 3) / 4 > params.n_packed_words - entry.x || length == 0 || (kind == KIND_LZ4 && length > n + n / 255 + 16)
         || kind > KIND_FILL || (kind == KIND_STORED && length != n)
         || (kind == KIND_FILL && (length != 8 || (n & 7) != 0)) {
@@ -385,7 +387,6 @@ fn lz4_tokens(@builtin(local_invocation_index) i: u32, @builtin(workgroup_id) wo
         }
     }
     if reads {
-        let n_entries = select(0u, block.n_entries, code == UNFINISHED);
-        status[index] = select(code, UNFINISHED | (n_entries << 8), code == UNFINISHED || code == MORE);
+        end_block(&block, index, code);
     }
 }

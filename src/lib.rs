@@ -272,6 +272,10 @@ pub mod internals {
 
     /// Jobs of the codec.
     pub mod lz4 {
+        #[cfg(not(target_arch = "wasm32"))]
+        pub use crate::kernels::chunks::{
+            compress_chunks_job, decompress_chunks_job, max_chunks_per_job,
+        };
         pub use crate::kernels::dictionary::dictionary_words;
         pub use crate::kernels::lz4::{compress_job, decompress_job};
     }

@@ -99,6 +99,36 @@ typedef enum pp_status {
 } pp_status;
 
 /**
+ * What is wrong with a block in device memory.
+ */
+typedef enum pp_block_status {
+  /**
+   * The block is right.
+   */
+  PP_BLOCK_OK = 0,
+  /**
+   * The block ends inside a sequence.
+   */
+  PP_BLOCK_TRUNCATED = 1,
+  /**
+   * The content does not fit in its capacity or in the maximum size of the batch.
+   */
+  PP_BLOCK_TOO_LONG = 2,
+  /**
+   * A match has offset 0.
+   */
+  PP_BLOCK_ZERO_OFFSET = 3,
+  /**
+   * A match begins before the content.
+   */
+  PP_BLOCK_OFFSET_TOO_FAR = 4,
+  /**
+   * The size of the block is 0, or more than the content of any block has.
+   */
+  PP_BLOCK_BAD_SIZE = 6,
+} pp_block_status;
+
+/**
  * Engines, for parameters of type `uint32_t`.
  */
 typedef enum pp_engine {
@@ -159,6 +189,11 @@ typedef enum pp_page_kind {
    */
   PP_PAGE_FILL = 2,
 } pp_page_kind;
+
+/**
+ * Kernels for batches of blocks in device memory. Calls from several threads and on several streams run at once.
+ */
+typedef struct pp_batch pp_batch;
 
 /**
  * A result that the library allocated. Immutable.
@@ -401,6 +436,94 @@ const char *pp_context_engine(const struct pp_context *context);
  * `context` is null or a context that was not closed.
  */
 const char *pp_context_reason(const struct pp_context *context);
+
+/**
+ * Compiles the kernels for chunks of at most `max_chunk_size` bytes, 1 to 65536, on CUDA's GPU `device`, counted from 0. `*batch` is null
+ * after an error.
+ *
+ * # Safety
+ * `batch` points to a pointer. Close the batch with `pp_batch_close`.
+ */
+enum pp_status pp_batch_open(uint32_t device,
+                             uintptr_t max_chunk_size,
+                             struct pp_batch **batch);
+
+/**
+ * Closes a batch, after all work on the device. Null is ignored.
+ *
+ * # Safety
+ * `batch` is null or a batch that was not closed, and that no other thread uses. No CUDA graph with its calls is launched afterwards.
+ */
+void pp_batch_close(struct pp_batch *batch);
+
+/**
+ * Returns the most bytes of a block of a chunk of at most 65536 bytes, for which `pp_batch_compress_async` needs room; 0 if a chunk
+ * is larger.
+ */
+uintptr_t pp_batch_block_bound(uintptr_t max_chunk_size);
+
+/**
+ * Returns the scratch memory with which `n` chunks are compressed in as few launches as possible, at most 2.2 gigabytes.
+ * Less takes more launches; that for one chunk is the least.
+ *
+ * # Safety
+ * `batch` is a batch that was not closed; `size` points to a size.
+ */
+enum pp_status pp_batch_compress_scratch_size(const struct pp_batch *batch,
+                                              uintptr_t n,
+                                              uintptr_t *size);
+
+/**
+ * Returns the scratch memory with which `n` blocks are decompressed in as few launches as possible, at most 2.2 gigabytes.
+ * Less takes more launches; that for one chunk is the least.
+ *
+ * # Safety
+ * As `pp_batch_compress_scratch_size`.
+ */
+enum pp_status pp_batch_decompress_scratch_size(const struct pp_batch *batch,
+                                                uintptr_t n,
+                                                uintptr_t *size);
+
+/**
+ * Enqueues the compression of `n` chunks on a stream, and returns: nothing waits, and nothing is allocated. Each becomes one LZ4 block, which
+ * `LZ4_decompress_safe` reads. All arrays, `scratch`, chunks and blocks are in device memory; chunks and blocks have any alignment,
+ * the arrays that of their elements. `block_sizes[i]` becomes the size of block `i`, 0 for a chunk of more than the maximum of the batch.
+ * `stream` is a `CUstream` or `cudaStream_t`, null for the default stream, in the primary context of the device.
+ *
+ * # Safety
+ * `batch` is a batch that was not closed. When the stream gets to this work, and until it is done: arrays have `n` elements; `chunks[i]` has
+ * `chunk_sizes[i]` bytes, `blocks[i]` has `pp_batch_block_bound` of the maximum, and `scratch` has `scratch_size`; what is
+ * written overlaps nothing, and nothing else uses it. `stream` was not destroyed.
+ */
+enum pp_status pp_batch_compress_async(const struct pp_batch *batch,
+                                       const void *const *chunks,
+                                       const uintptr_t *chunk_sizes,
+                                       uintptr_t n,
+                                       void *scratch,
+                                       uintptr_t scratch_size,
+                                       void *const *blocks,
+                                       uintptr_t *block_sizes,
+                                       void *stream);
+
+/**
+ * Enqueues the decompression of `n` blocks on a stream, and returns, as `pp_batch_compress_async`. `chunk_sizes[i]` becomes the size of chunk
+ * `i`, at most `capacities[i]`, and `statuses[i]` a `pp_block_status`. A block that is not right writes nothing to its chunk, has size
+ * 0, and does not affect others. `chunk_sizes` and `statuses` may be null.
+ *
+ * # Safety
+ * As `pp_batch_compress_async`, where `blocks[i]` has `block_sizes[i]` bytes and `chunks[i]` has `capacities[i]`.
+ */
+enum pp_status pp_batch_decompress_async(const struct pp_batch *batch,
+                                         const void *const *blocks,
+                                         const uintptr_t *block_sizes,
+                                         const uintptr_t *capacities,
+                                         uintptr_t *chunk_sizes,
+                                         uintptr_t n,
+                                         void *scratch,
+                                         uintptr_t scratch_size,
+                                         void *const *chunks,
+                                         uint32_t *statuses,
+                                         void *stream);
 
 /**
  * Makes a dictionary of the last 65,536 of these bytes, or of all if there are fewer. Its id is their xxHash32.

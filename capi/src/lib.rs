@@ -16,7 +16,9 @@ mod batch;
 mod block;
 mod buffer;
 mod call;
+mod chunks;
 mod context;
+mod device;
 mod dictionary;
 mod frame;
 mod memory;
@@ -32,6 +34,11 @@ pub use block::{
 pub use buffer::{pp_buffer, pp_buffer_data, pp_buffer_free, pp_buffer_size};
 pub use context::{
     pp_context, pp_context_close, pp_context_engine, pp_context_open, pp_context_reason,
+};
+pub use device::{
+    pp_batch, pp_batch_block_bound, pp_batch_close, pp_batch_compress_async,
+    pp_batch_compress_scratch_size, pp_batch_decompress_async, pp_batch_decompress_scratch_size,
+    pp_batch_open, pp_block_status,
 };
 pub use dictionary::{
     pp_dictionary, pp_dictionary_free, pp_dictionary_id, pp_dictionary_new, pp_dictionary_train,

@@ -32,7 +32,7 @@ fn the_header_is_that_of_the_sources() {
     };
     config.enumeration.prefix_with_name = false;
     // No function has parameters of these types, since a number from C may be no value of an enumeration.
-    config.export.include = ["pp_engine", "pp_level", "pp_page_kind"]
+    config.export.include = ["pp_block_status", "pp_engine", "pp_level", "pp_page_kind"]
         .map(String::from)
         .into();
     config.function.args = cbindgen::Layout::Auto;

@@ -82,5 +82,7 @@ await exitWith(async () => {
   else console.log("0 passed; 0 failed; 1 skipped: there is no lavapipe");
   const example = path.join(folder, "stream");
   await must(cc, [...strict, path.join(capi, "examples/stream.c"), ...flags(prefix), "-o", example]);
+  // It needs an NVIDIA GPU to run.
+  await must(cc, [...strict, path.join(capi, "examples/device.c"), ...flags(prefix), "-ldl", "-o", path.join(folder, "device")]);
   await exchange(example, { LD_LIBRARY_PATH: path.join(prefix, "lib") });
 });

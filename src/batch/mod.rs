@@ -20,6 +20,9 @@ pub use frame::adapters::{CompressWriter, DecompressReader};
 pub use frame::async_adapters::{AsyncCompressWriter, AsyncDecompressReader};
 pub use frame::frames::Progress;
 pub use frame::session::{FrameCompression, FrameDecompression};
+#[cfg(cuda_engine)]
+#[cfg_attr(docsrs, doc(cfg(feature = "cuda")))]
+pub use pages::chunks::{CompressChunks, CudaChunks, DecompressChunks};
 #[cfg(gpu_engine)]
 pub use pages::{
     compressor::{GpuBatchCompressor, GpuBatchConfig},

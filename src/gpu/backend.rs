@@ -26,6 +26,8 @@ pub struct KernelSource<'a> {
     is_checked: bool,
     /// True if the engine clears workgroup memory before the kernel runs.
     is_cleared: bool,
+    /// True if the kernel may access memory by address.
+    has_addresses: bool,
 }
 
 impl<'a> KernelSource<'a> {
@@ -39,6 +41,7 @@ impl<'a> KernelSource<'a> {
             bindings,
             is_checked: true,
             is_cleared: true,
+            has_addresses: false,
         }
     }
 
@@ -53,11 +56,12 @@ impl<'a> KernelSource<'a> {
     /// # Safety
     /// A function of [`crate::kernels`] must have created `launch` as part of a job. Every buffer bound to a slot must
     /// have at least the number of bytes that the job specifies for that slot. The job's preceding launches must run
-    /// before this one.
+    /// before this one. Where the engine's kernels access memory by address, the addresses in the job's buffers must be valid.
     pub(crate) unsafe fn of_launch(launch: &'a Launch, overrides: &'a [(&'a str, f64)]) -> Self {
         Self {
             is_checked: false,
             is_cleared: !launch.kernel.fills_workgroup(),
+            has_addresses: launch.kernel.has_addresses(),
             ..Self::of(launch.kernel, overrides)
         }
     }
@@ -99,6 +103,11 @@ impl<'a> KernelSource<'a> {
     #[must_use]
     pub const fn is_checked(&self) -> bool {
         self.is_checked
+    }
+
+    /// Returns true if the kernel accesses memory by address, where the engine can.
+    pub(crate) const fn has_addresses(&self) -> bool {
+        self.has_addresses
     }
 
     /// Returns true if workgroup memory is zeroed before the kernel runs.

@@ -15,6 +15,7 @@ struct Key {
     bindings: Vec<Access>,
     is_checked: bool,
     is_cleared: bool,
+    has_addresses: bool,
 }
 
 impl Key {
@@ -30,6 +31,7 @@ impl Key {
             bindings: source.bindings.to_vec(),
             is_checked: source.is_checked(),
             is_cleared: source.is_cleared(),
+            has_addresses: source.has_addresses(),
         }
     }
 
@@ -42,6 +44,7 @@ impl Key {
             && self.bindings == source.bindings
             && self.is_checked == source.is_checked()
             && self.is_cleared == source.is_cleared()
+            && self.has_addresses == source.has_addresses()
             && self.wgsl == source.wgsl
     }
 }

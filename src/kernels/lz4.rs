@@ -77,9 +77,9 @@ static TOKENS: KernelInfo = {
 };
 static COPY: KernelInfo = kernel("lz4_copy", shader!("lz4_copy.wgsl"), &[R, R, R, W, W, U, R]);
 
-const R: Access = Access::Read;
-const W: Access = Access::ReadWrite;
-const U: Access = Access::Uniform;
+pub(super) const R: Access = Access::Read;
+pub(super) const W: Access = Access::ReadWrite;
+pub(super) const U: Access = Access::Uniform;
 
 const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Access]) -> KernelInfo {
     // SAFETY: as each kernel's head says, on the buffers and parameters of one job:
@@ -371,7 +371,7 @@ fn add_dictionary(launch: &mut Launch, dictionary_bytes: u32, spare: Slot) {
     launch.args.push(Arg::Buffer(slot));
 }
 
-fn with_params(slots: &[Slot], params: Arg) -> Vec<Arg> {
+pub(super) fn with_params(slots: &[Slot], params: Arg) -> Vec<Arg> {
     let buffers = slots.iter().map(|&slot| Arg::Buffer(slot));
     buffers.chain([params]).collect()
 }
@@ -379,7 +379,7 @@ fn with_params(slots: &[Slot], params: Arg) -> Vec<Arg> {
 /// Returns the maximum number of pages that one workgroup of `lz4_parse` processes. Workgroups take pages from a shared
 /// queue, so resident ones may process several times their share; the bound keeps each one short on devices with few
 /// resident workgroups.
-fn pages_per_parser(n_pages: u32, n_parsers: u32) -> u32 {
+pub(super) fn pages_per_parser(n_pages: u32, n_parsers: u32) -> u32 {
     if n_pages <= n_parsers {
         1
     } else {
@@ -389,7 +389,7 @@ fn pages_per_parser(n_pages: u32, n_parsers: u32) -> u32 {
 
 /// Returns the number of pages whose tokens one workgroup reads. Few pages are spread over more workgroups, and several
 /// lanes of each load its block: then the latency of each token counts, otherwise the number of instructions.
-fn pages_per_workgroup(n_pages: u32) -> u32 {
+pub(super) fn pages_per_workgroup(n_pages: u32) -> u32 {
     match n_pages {
         0x10000.. => 32,
         0x8000.. => 16,
@@ -399,7 +399,7 @@ fn pages_per_workgroup(n_pages: u32) -> u32 {
 
 /// Returns the number of invocations of `lz4_emit` that encode one page. With few sequences in a page, more of them would be
 /// idle.
-fn emit_lanes(page_size: u32) -> u32 {
+pub(super) fn emit_lanes(page_size: u32) -> u32 {
     match page_size {
         0..=8192 => 32,
         _ => 128,
@@ -408,7 +408,7 @@ fn emit_lanes(page_size: u32) -> u32 {
 
 /// Returns the number of words in a row of `lz4_copy`. In a longer row, more matches have their source in the row itself, and
 /// wait; large pages have fewer sequences in it.
-fn copy_lanes(page_size: u32) -> u32 {
+pub(super) fn copy_lanes(page_size: u32) -> u32 {
     match page_size {
         0..=8192 => 8,
         _ => 16,

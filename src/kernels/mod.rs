@@ -10,6 +10,8 @@ macro_rules! shader {
     };
 }
 
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) mod chunks;
 pub(crate) mod dictionary;
 #[cfg(cuda_engine)]
 mod emit;
@@ -38,6 +40,8 @@ pub struct KernelInfo {
     pub bindings: &'static [Access],
     /// True if the kernel writes workgroup memory before it reads it.
     fills_workgroup: bool,
+    /// True if the kernel accesses memory at any address, by the functions of `shaders/lib/address.wgsl`.
+    has_addresses: bool,
 }
 
 impl KernelInfo {
@@ -59,7 +63,26 @@ impl KernelInfo {
             wgsl,
             bindings,
             fills_workgroup,
+            has_addresses: false,
         }
+    }
+
+    /// Declares that the kernel accesses memory at addresses that its arguments hold, where the engine can.
+    ///
+    /// # Safety
+    /// Whoever launches the kernel must guarantee the addresses: the kernel accesses only bytes that its arguments say are there,
+    /// and other bytes of words that have one of these for reading only.
+    #[cfg(not(target_arch = "wasm32"))]
+    const unsafe fn with_addresses(self) -> Self {
+        Self {
+            has_addresses: true,
+            ..self
+        }
+    }
+
+    /// Returns true if the kernel accesses memory at any address.
+    pub(crate) const fn has_addresses(&self) -> bool {
+        self.has_addresses
     }
 
     /// Returns true if the kernel writes all workgroup memory before it reads it, so that engines need not clear it.
@@ -128,6 +151,22 @@ pub enum Slot {
     Places,
     /// Scratch: sums of the tiles of the scan. After the job, word 0 is the total packed size in words.
     TileSums,
+    /// Jobs of chunks: what stands for all memory on engines whose kernels do not access it by address.
+    Memory,
+    /// Jobs of chunks: addresses of the inputs, two words each, the low one first.
+    Inputs,
+    /// Jobs of chunks: bytes of each input, two words each.
+    InputBytes,
+    /// Jobs of chunks: addresses of the outputs, two words each.
+    Outputs,
+    /// Jobs of chunks: bytes written to each output, two words each.
+    OutputBytes,
+    /// Jobs of chunks: room at each output in bytes, two words each, to decompress.
+    Capacities,
+    /// Jobs of chunks: one word each: 0, or the code of a [`crate::lz4::BlockError`].
+    Statuses,
+    /// Scratch of jobs of chunks, one word each: bytes of the chunk.
+    Lengths,
     /// The first tensor of an operation.
     A,
     /// The second tensor of an operation. Operations without one bind the buffer of [`A`](Self::A) again.

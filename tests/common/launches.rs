@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use pagepress::internals::Job;
-use pagepress::internals::lz4::{compress_job, decompress_job};
+use pagepress::internals::lz4::{
+    compress_chunks_job, compress_job, decompress_chunks_job, decompress_job,
+};
 use pagepress::internals::tensor::{
     AttentionSize, Convolution, CopyAxis, Elementwise, Heads, Matrix, Product, QuantizedProduct,
     Rotary, SoftmaxLimits, Source, Strided, attention_job, convolve2d_job, copy_job,
@@ -39,6 +41,11 @@ pub fn launches_on(compute_units: &[Option<ComputeUnits>]) -> BTreeMap<String, L
         let name = format!("{} {:?}", launch.kernel.name, launch.overrides);
         found.insert(name, launch);
     }
+    for launch in chunk_jobs().into_iter().flat_map(|job| job.launches) {
+        // Other texts of the kernels of pages have the same names.
+        let name = format!("{} {:?} of chunks", launch.kernel.name, launch.overrides);
+        found.insert(name, launch);
+    }
     for page_size in [4096, 8192, 16_384, 32_768, 65_536] {
         let n_bytes = 3000 * u64::from(page_size) - 5;
         // Workgroups of 8, 16 and 32 pages.
@@ -64,6 +71,20 @@ pub fn launches_on(compute_units: &[Option<ComputeUnits>]) -> BTreeMap<String, L
         }
     }
     found
+}
+
+/// Returns the jobs of chunks at addresses.
+fn chunk_jobs() -> Vec<Job> {
+    let sizes = [4096, 5000, 16_384, 20_000, 65_536];
+    let jobs = sizes.into_iter().flat_map(|max_bytes| {
+        [
+            compress_chunks_job(3000, max_bytes, None),
+            compress_chunks_job(3000, max_bytes, Some(ROOMY)),
+            decompress_chunks_job(3000, max_bytes),
+        ]
+    });
+    let many = [40_000, 65_536].map(|n| decompress_chunks_job(n, 4096));
+    jobs.chain(many).collect::<Result<_, _>>().unwrap()
 }
 
 /// Returns every step of tensors, with numbers where it has parameters.

@@ -8,9 +8,15 @@
 )]
 
 #[cfg(cuda_engine)]
+pub mod chunk_rates;
+#[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
+pub mod chunks;
+#[cfg(cuda_engine)]
 pub mod cuda;
 #[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
 pub mod engine;
+#[cfg(cuda_engine)]
+pub mod foreign;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod harness;
 #[cfg(target_arch = "wasm32")]

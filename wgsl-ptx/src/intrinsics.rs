@@ -73,6 +73,31 @@ pub const PEERS: &str = "fn peers(lane: u32, value: u32) -> u32 {
     return lanes;
 }";
 
+/// Returns the word at an address, a multiple of 4. With [`PtxOptions::raw_addresses`](crate::PtxOptions::raw_addresses) it becomes one
+/// `ld.global.b32`, and else it reads `memory`, as the other three functions do.
+///
+/// The source declares `memory`, an array of `atomic<u32>` in a storage buffer. Addresses are vectors of a low and a high word.
+pub const LOAD_WORD: &str = "fn load_word(address: vec2<u32>) -> u32 {
+    return atomicLoad(&memory[address.x >> 2]);
+}";
+
+/// Returns the byte at an address. See [`LOAD_WORD`]; becomes one `ld.global.u8`.
+pub const LOAD_BYTE: &str = "fn load_byte(address: vec2<u32>) -> u32 {
+    return (atomicLoad(&memory[address.x >> 2]) >> (8 * (address.x & 3))) & 255;
+}";
+
+/// Stores a word at an address, a multiple of 4. See [`LOAD_WORD`]; becomes one `st.global.b32`.
+pub const STORE_WORD: &str = "fn store_word(address: vec2<u32>, word: u32) {
+    atomicStore(&memory[address.x >> 2], word);
+}";
+
+/// Stores the low byte of a word at an address. See [`LOAD_WORD`]; becomes one `st.global.u8`.
+pub const STORE_BYTE: &str = "fn store_byte(address: vec2<u32>, byte: u32) {
+    let shift = 8 * (address.x & 3);
+    atomicAnd(&memory[address.x >> 2], ~(255u << shift));
+    atomicOr(&memory[address.x >> 2], (byte & 255) << shift);
+}";
+
 /// A function with a lowering of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Intrinsic {
@@ -84,14 +109,26 @@ pub(crate) enum Intrinsic {
     Merge,
     /// [`PEERS`]
     Peers,
+    /// [`LOAD_WORD`]
+    LoadWord,
+    /// [`LOAD_BYTE`]
+    LoadByte,
+    /// [`STORE_WORD`]
+    StoreWord,
+    /// [`STORE_BYTE`]
+    StoreByte,
 }
 
 /// Intrinsics with the names and texts of their functions.
-const ALL: [(Intrinsic, &str, &str); 4] = [
+const ALL: [(Intrinsic, &str, &str); 8] = [
     (Intrinsic::Funnel, "funnel", FUNNEL),
     (Intrinsic::Agree, "agree", AGREE),
     (Intrinsic::Merge, "merge", MERGE),
     (Intrinsic::Peers, "peers", PEERS),
+    (Intrinsic::LoadWord, "load_word", LOAD_WORD),
+    (Intrinsic::LoadByte, "load_byte", LOAD_BYTE),
+    (Intrinsic::StoreWord, "store_word", STORE_WORD),
+    (Intrinsic::StoreByte, "store_byte", STORE_BYTE),
 ];
 
 /// Returns the intrinsic that a function with this name and text is.

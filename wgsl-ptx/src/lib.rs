@@ -80,6 +80,9 @@ pub struct PtxOptions<'a> {
     pub bounds: Bounds,
     /// Zero-initialise workgroup memory, as WGSL requires. A kernel that writes it before it reads it can do without.
     pub clear_workgroup: bool,
+    /// Lower [`LOAD_WORD`](intrinsics::LOAD_WORD) and the other functions of addresses to accesses of device memory at any address.
+    /// Undefined behaviour unless the source guarantees that every address is valid; leave it false for sources of others.
+    pub raw_addresses: bool,
 }
 
 impl<'a> PtxOptions<'a> {
@@ -93,6 +96,7 @@ impl<'a> PtxOptions<'a> {
             sm: 75,
             bounds: Bounds::Clamp,
             clear_workgroup: true,
+            raw_addresses: false,
         }
     }
 }

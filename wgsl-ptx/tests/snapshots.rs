@@ -79,3 +79,40 @@ fn every_program_assembles() {
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
+
+/// Only the option makes addresses of them, so that no source reaches memory that it was not given.
+#[test]
+fn functions_of_addresses_leave_the_buffer_only_with_the_option() {
+    let all = programs();
+    let program = all.iter().find(|program| program.name == "addresses");
+    let program = program.unwrap();
+    let compiled = |raw_addresses, bounds| {
+        let options = PtxOptions {
+            bounds,
+            raw_addresses,
+            ..PtxOptions::new("main")
+        };
+        compile_wgsl(&program.wgsl, &options).unwrap().text
+    };
+    let raw = compiled(true, Bounds::Unchecked);
+    for access in [
+        "ld.global.b32",
+        "ld.global.u8",
+        "st.global.b32",
+        "st.global.u8",
+    ] {
+        assert!(raw.contains(access), "{access} in {raw}");
+    }
+    assert!(raw.contains("mov.b64") && !raw.contains("relaxed"), "{raw}");
+    for bounds in [Bounds::Clamp, Bounds::Unchecked] {
+        let portable = compiled(false, bounds);
+        assert!(
+            portable.contains("relaxed") && !portable.contains(".global.u8"),
+            "{portable}"
+        );
+        assert!(!portable.contains("mov.b64"), "{portable}");
+    }
+    if let Some(ptxas) = ptxas::ptxas() {
+        ptxas::assemble(&ptxas, "raw addresses", &raw).unwrap();
+    }
+}

@@ -23,6 +23,7 @@ int main(int argc, char **argv) {
     test_pages(context);
     test_pages(NULL);
     test_blocks();
+    test_device();
     test_hostile(context);
   }
   pp_context_close(context);

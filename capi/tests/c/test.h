@@ -51,6 +51,7 @@ void test_engine(const pp_context *context);
 void test_frames(const pp_context *context);
 void test_streams(const pp_context *context);
 void test_blocks(void);
+void test_device(void);
 void test_pages(const pp_context *context);
 void test_hostile(const pp_context *context);
 void test_threads(const pp_context *context);

@@ -16,6 +16,8 @@ pub(super) fn compile(shared: &Shared, source: &KernelSource<'_>) -> Result<Cuda
         return Ok(kernel);
     }
     let unchecked = shared.may_leave_out_checks && !source.is_checked();
+    // Checks of indices do not cover addresses.
+    let raw_addresses = source.has_addresses();
     let options = PtxOptions {
         overrides: source.overrides,
         sm: target(shared.sm),
@@ -25,6 +27,7 @@ pub(super) fn compile(shared: &Shared, source: &KernelSource<'_>) -> Result<Cuda
             Bounds::Clamp
         },
         clear_workgroup: source.is_cleared(),
+        raw_addresses,
         ..PtxOptions::new(source.entry)
     };
     let ptx = compile_wgsl(source.wgsl, &options)?;

@@ -134,6 +134,11 @@ impl Context {
         })
     }
 
+    /// Returns true if this is the driver's context `raw`.
+    pub(super) fn is(&self, raw: sys::CUcontext) -> bool {
+        self.raw.0 == raw
+    }
+
     /// Records that the device makes no progress: from now on nothing of it is used or freed.
     pub(super) fn note_lost(&self, reason: String) {
         lock(&self.lost).get_or_insert(reason);

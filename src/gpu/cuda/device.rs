@@ -30,7 +30,7 @@ use crate::ptx::CompiledPtx;
 
 /// A CUDA device; clones share it.
 #[derive(Debug, Clone)]
-pub struct CudaDevice(Arc<Shared>);
+pub struct CudaDevice(pub(super) Arc<Shared>);
 
 /// Opens the GPU at `index` with the options of `request`.
 pub(crate) fn open(index: usize, request: &DeviceRequest) -> Result<CudaDevice> {

@@ -13,7 +13,7 @@ const MIN_VERSION: i32 = 12_000;
 
 /// Functions that this crate calls. The binding loads each at its first use and panics if it is missing, so they are
 /// checked first.
-const CALLS: [&str; 35] = [
+const CALLS: [&str; 36] = [
     "cuCtxPopCurrent_v2",
     "cuCtxPushCurrent_v2",
     "cuCtxSynchronize",
@@ -48,6 +48,7 @@ const CALLS: [&str; 35] = [
     "cuModuleUnload",
     "cuStreamCreate",
     "cuStreamDestroy_v2",
+    "cuStreamGetCtx",
     "cuStreamWaitEvent",
 ];
 

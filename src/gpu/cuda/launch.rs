@@ -82,64 +82,106 @@ impl Launch {
         })
     }
 
-    /// Parameters in the layout of the machine code, and the position of each: address and length of each storage
-    /// buffer, and the bytes of each uniform block.
-    fn params(&self) -> Result<(Vec<u64>, Vec<usize>)> {
+    fn params(&self) -> Result<Packed> {
+        Packed::new(&self.kernel, |binding| match &self.args[binding] {
+            Bound::Memory { buffer, range } => Some(Given::Memory(
+                buffer.device_ptr() + range.start..buffer.device_ptr() + range.end,
+            )),
+            Bound::Params(words) => Some(Given::Params(words)),
+        })
+    }
+
+    /// Enqueues the launch on the lanes.
+    pub(super) fn issue(&self, held: &mut Held<'_>) -> Result<()> {
+        let mut packed = self.params()?;
+        held.issue(Lane::Compute, self.uses(), "cuLaunchKernel", |stream| {
+            // SAFETY: addresses are those of live buffers of this context, which stay until the lane has passed this step.
+            unsafe { packed.launch(&self.kernel, self.grid, stream) }
+        })
+    }
+}
+
+/// What is given for a binding.
+pub(super) enum Given<'a> {
+    /// Addresses of device memory.
+    Memory(Range<u64>),
+    Params(&'a [u32]),
+}
+
+/// Parameters in the layout of the machine code: address and length of each storage buffer, and the bytes of each uniform
+/// block.
+pub(super) struct Packed {
+    words: Vec<u64>,
+    /// The word at which each parameter begins.
+    starts: Vec<usize>,
+}
+
+impl Packed {
+    /// Checks what is given for each binding against its type, and packs it.
+    pub(super) fn new<'a>(
+        kernel: &CudaKernel,
+        given: impl Fn(usize) -> Option<Given<'a>>,
+    ) -> Result<Self> {
         let (mut words, mut starts) = (Vec::new(), Vec::new());
-        for param in self.kernel.params() {
+        for param in kernel.params() {
             starts.push(words.len());
-            match (&self.args[param.binding as usize], param.kind) {
-                (Bound::Memory { buffer, range }, PtxParamKind::Storage { .. })
+            match (given(param.binding as usize), param.kind) {
+                (Some(Given::Memory(range)), PtxParamKind::Storage { .. })
                     if range.end - range.start >= u64::from(param.min_bytes) =>
                 {
-                    words.push(buffer.device_ptr() + range.start);
+                    words.push(range.start);
                     starts.push(words.len());
                     words.push(range.end - range.start);
                 }
-                (Bound::Params(given), PtxParamKind::Uniform { n_bytes })
+                (Some(Given::Params(given)), PtxParamKind::Uniform { n_bytes })
                     if 4 * given.len() as u64 >= u64::from(n_bytes) =>
                 {
                     let pairs = given.chunks_exact(2);
                     words.extend(pairs.map(|pair| u64::from(pair[0]) | u64::from(pair[1]) << 32));
                 }
                 _ => {
-                    let value = format!("binding {} of {}", param.binding, self.kernel.entry());
+                    let value = format!("binding {} of {}", param.binding, kernel.entry());
                     let expected = "as many bytes as its type has";
                     return Err(check::invalid("args", value, expected));
                 }
             }
         }
-        Ok((words, starts))
+        Ok(Self { words, starts })
     }
 
-    /// Enqueues the launch on the lanes.
-    pub(super) fn issue(&self, held: &mut Held<'_>) -> Result<()> {
-        let (mut words, starts) = self.params()?;
+    /// Enqueues a launch of the kernel that this was packed for.
+    ///
+    /// # Safety
+    /// The context of the kernel is current, and `stream` is one of it. Until the launch is done, the memory of the parameters
+    /// must stay, and be what the kernel expects.
+    pub(super) unsafe fn launch(
+        &mut self,
+        kernel: &CudaKernel,
+        [x, y, z]: [u32; 3],
+        stream: sys::CUstream,
+    ) -> sys::CUresult {
+        let words = self.words.as_mut_ptr();
+        let starts = self.starts.iter();
         let mut pointers: Vec<*mut c_void> = starts
-            .iter()
-            .map(|&start| words.as_mut_ptr().wrapping_add(start).cast())
+            .map(|&start| words.wrapping_add(start).cast())
             .collect();
-        let ([x, y, z], [bx, by, bz]) = (self.grid, self.kernel.workgroup_size());
-        let function = self.kernel.function();
-        held.issue(Lane::Compute, self.uses(), "cuLaunchKernel", |stream| {
-            // SAFETY: there is a pointer for every parameter of the function, each to as many bytes as it has, and the
-            // driver copies them before it returns. Addresses are those of live buffers of this context, which stay
-            // until the lane has passed this step.
-            unsafe {
-                sys::cuLaunchKernel(
-                    function,
-                    x,
-                    y,
-                    z,
-                    bx,
-                    by,
-                    bz,
-                    0,
-                    stream,
-                    pointers.as_mut_ptr(),
-                    std::ptr::null_mut(),
-                )
-            }
-        })
+        let [bx, by, bz] = kernel.workgroup_size();
+        // SAFETY: there is a pointer for every parameter of the function, each to as many bytes as it has, and the driver copies
+        // them before it returns. The caller guarantees context, stream and memory.
+        unsafe {
+            sys::cuLaunchKernel(
+                kernel.function(),
+                x,
+                y,
+                z,
+                bx,
+                by,
+                bz,
+                0,
+                stream,
+                pointers.as_mut_ptr(),
+                std::ptr::null_mut(),
+            )
+        }
     }
 }

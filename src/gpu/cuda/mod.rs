@@ -16,6 +16,7 @@ mod device;
 mod driver;
 mod event;
 mod fault;
+mod foreign;
 mod host;
 mod kernel;
 mod lanes;

@@ -29,6 +29,18 @@ impl PtxKernel {
         self.compute(ty, &format!("{mnemonic}.{suffix}"), &[a, n])
     }
 
+    /// Returns the 64 bits of a low and a high word of 32 bits.
+    pub fn join_words(&mut self, low: impl Into<Operand>, high: impl Into<Operand>) -> Register {
+        let (low, high) = (low.into(), high.into());
+        for word in [low, high] {
+            self.require("join_words", word.ty(), |ty| ty.n_bits() == 32);
+        }
+        let (low, high) = (self.in_register(low), self.in_register(high));
+        let d = self.register(PtxType::U64);
+        self.push(format!("mov.b64 {d}, {{{low}, {high}}};"));
+        d
+    }
+
     /// Funnel shift: returns the low word of `high:low` shifted right by `n` modulo 32.
     pub fn funnel_right(
         &mut self,

@@ -7,7 +7,7 @@ use super::frame::Frame;
 use super::place::At;
 use super::value::Value;
 use crate::Result;
-use crate::build::{Comparison, Operand, Ordering, PtxType, WarpReduction};
+use crate::build::{Address, Comparison, Operand, Ordering, PtxType, Space, WarpReduction};
 use crate::intrinsics::{self, Intrinsic};
 
 impl Lowering<'_> {
@@ -23,6 +23,10 @@ impl Lowering<'_> {
             Intrinsic::Agree => is_warp && has_redux,
             Intrinsic::Merge => is_warp && has_redux && self.owns_its_variables(function),
             Intrinsic::Peers => self.n_invocations() == 32 && self.owns_its_variables(function),
+            Intrinsic::LoadWord
+            | Intrinsic::LoadByte
+            | Intrinsic::StoreWord
+            | Intrinsic::StoreByte => self.options.raw_addresses,
         })
     }
 
@@ -49,6 +53,10 @@ impl Lowering<'_> {
             Some(Intrinsic::Agree) => self.agree(callee, arguments),
             Some(Intrinsic::Merge) => Ok(self.merge(arguments)),
             Some(Intrinsic::Peers) => Ok(self.peers(arguments)),
+            Some(Intrinsic::LoadWord) => Ok(self.load_from_address(PtxType::U32, arguments)),
+            Some(Intrinsic::LoadByte) => Ok(self.load_from_address(PtxType::U8, arguments)),
+            Some(Intrinsic::StoreWord) => Ok(self.store_to_address(PtxType::U32, arguments)),
+            Some(Intrinsic::StoreByte) => Ok(self.store_to_address(PtxType::U8, arguments)),
             None => Ok(None),
         }
     }
@@ -81,6 +89,33 @@ impl Lowering<'_> {
         let lanes = self.kernel.match_any(value[0], mask);
         self.workgroup_barrier();
         Some(Operand::from(lanes).into())
+    }
+
+    /// Returns the address that the components of a vector are the words of.
+    fn raw_address(&mut self, words: &[Operand]) -> Option<Address> {
+        let [low, high] = words else {
+            return None;
+        };
+        let address = self.kernel.join_words(*low, *high);
+        Some(Address::new(Space::Global, address))
+    }
+
+    fn load_from_address(&mut self, ty: PtxType, arguments: &[Value]) -> Option<Value> {
+        let [Value::Leaves(words)] = arguments else {
+            return None;
+        };
+        let address = self.raw_address(words)?;
+        let loaded = self.kernel.load(ty, Ordering::Weak, &address);
+        Some(Operand::from(loaded).into())
+    }
+
+    fn store_to_address(&mut self, ty: PtxType, arguments: &[Value]) -> Option<Value> {
+        let [Value::Leaves(words), Value::Leaves(value)] = arguments else {
+            return None;
+        };
+        let address = self.raw_address(words)?;
+        self.kernel.store(ty, Ordering::Weak, &address, value[0]);
+        Some(Value::Leaves(Vec::new()))
     }
 
     fn funnel(&mut self, arguments: &[Value]) -> Result<Option<Value>> {
