@@ -42,13 +42,13 @@ fn accuracy() -> Case {
         input.iter().map(|x| of(f64::from(*x)) as f32).collect()
     };
     let complement = Tolerance::Near {
-        absolute: 2f64.powi(-20),
-        relative: 2f64.powi(-15),
+        absolute: f64::from(f32::MIN_POSITIVE),
+        relative: 2f64.powi(-14),
     };
     kernel!("accuracy")
         .over(SAMPLES, 64)
         .input(&input)
-        .output_within(table(&erf), Tolerance::Ulps(26.0))
+        .output_within(table(&erf), Tolerance::Ulps(8.0))
         .output_within(table(&erfc), complement)
         .output_within(table(&|x| erfc(-x / 2f64.sqrt()) / 2.0), complement)
         .output_within(table(&f64::cbrt), Tolerance::Ulps(2.0))

@@ -34,10 +34,15 @@ impl Lowering<'_> {
 
     fn helper_function(&mut self, name: &str, n_arguments: usize) -> Outcome<naga::Function> {
         // Helpers that others call come first.
-        if name == "erfc" && !self.helpers.contains_key("erf") {
-            let erf = self.helper_function("erf", 1)?;
-            let handle = self.module.functions.append(erf, Span::UNDEFINED);
-            self.helpers.insert("erf".to_owned(), handle);
+        let called = match name {
+            "erfc" => Some("erf"),
+            "normcdf" => Some("erfc"),
+            _ => None,
+        };
+        if let Some(called) = called.filter(|called| !self.helpers.contains_key(*called)) {
+            let function = self.helper_function(called, 1)?;
+            let handle = self.module.functions.append(function, Span::UNDEFINED);
+            self.helpers.insert(called.to_owned(), handle);
         }
         let outer = std::mem::take(&mut self.f);
         let float = self.scalar_ty(Prim::Float);
@@ -69,6 +74,7 @@ impl Lowering<'_> {
             "log1p" => Ok(self.log_of_one_plus(x)),
             "expm1" => Ok(self.exp_minus_one(x)),
             "erf" => Ok(self.error_function(x)),
+            "normcdf" => self.normal_distribution(x),
             _ => self.complement(x),
         };
         let done = value.map(|value| {
@@ -164,6 +170,15 @@ impl Lowering<'_> {
         Ok(self.select(is_defined, signed, nan))
     }
 
+    /// Selects `x` if that is NaN, which bounds and comparisons may have dropped.
+    pub(super) fn unless_nan(&mut self, x: H, result: H) -> H {
+        let magnitude = self.math(Math::Abs, &[x]);
+        let bits = self.bitcast(magnitude, Prim::UInt);
+        let infinity = self.u32(0x7f80_0000);
+        let is_nan = self.binary(Op::Greater, bits, infinity);
+        self.select(is_nan, x, result)
+    }
+
     fn hypotenuse(&mut self, x: H, y: H) -> H {
         let (x, y) = (self.math(Math::Abs, &[x]), self.math(Math::Abs, &[y]));
         let large = self.math(Math::Max, &[x, y]);
@@ -220,25 +235,28 @@ impl Lowering<'_> {
         let is_near = self.binary(Op::Less, magnitude, border);
         let far = self.copy_sign(far, x);
         let result = self.select(is_near, near, far);
-        let bits = self.bitcast(magnitude, Prim::UInt);
-        let infinity = self.u32(0x7f80_0000);
-        let is_nan = self.binary(Op::Greater, bits, infinity);
-        self.select(is_nan, x, result)
+        self.unless_nan(x, result)
     }
 
-    /// The rounding error of `1 + x` is divided out.
+    /// The series `2s * (1 + s^2/3 + s^4/5 + …)` of `s = x / (2 + x)` from -0.5 to 1: WGSL bounds only the absolute error of the
+    /// logarithm there.
     fn log_of_one_plus(&mut self, x: H) -> H {
-        let one = self.f32(1.0);
+        let (one, two) = (self.f32(1.0), self.f32(2.0));
         let sum = self.plus(one, x);
-        let log = self.math(Math::Log, &[sum]);
-        let used = self.minus(sum, one);
-        let ratio = self.over(x, used);
-        let corrected = self.times(log, ratio);
-        let is_one = self.binary(Op::Equal, sum, one);
-        let large = self.f32(1e30);
-        let is_large = self.binary(Op::Greater, x, large);
-        let corrected = self.select(is_large, log, corrected);
-        self.select(is_one, x, corrected)
+        let far = self.math(Math::Log, &[sum]);
+        let lowest = self.f32(-0.5);
+        let bounded = self.math(Math::Clamp, &[x, lowest, one]);
+        let divisor = self.plus(two, bounded);
+        let ratio = self.over(bounded, divisor);
+        let square = self.times(ratio, ratio);
+        let coefficients: Vec<f32> = (0..8u8).rev().map(|n| 2.0 / f32::from(2 * n + 1)).collect();
+        let series = self.polynomial(square, coefficients.iter());
+        let near = self.times(ratio, series);
+        let is_low = self.binary(Op::Less, x, lowest);
+        let is_high = self.binary(Op::Greater, x, one);
+        let is_far = self.binary(Op::LogicalOr, is_low, is_high);
+        let result = self.select(is_far, far, near);
+        self.unless_nan(x, result)
     }
 
     /// A series near zero, where the difference cancels.
@@ -256,66 +274,5 @@ impl Lowering<'_> {
         let border = self.f32(0.5);
         let is_near = self.binary(Op::Less, magnitude, border);
         self.select(is_near, near, far)
-    }
-
-    /// `2/sqrt(pi) * exp(-x^2) * x * (1 + 2x^2/3 * (1 + 2x^2/5 * …))`, whose terms are all positive; beyond 2.75 by the
-    /// complement.
-    fn error_function(&mut self, x: H) -> H {
-        let magnitude = self.math(Math::Abs, &[x]);
-        let border = self.f32(2.75);
-        let bounded = self.math(Math::Min, &[magnitude, border]);
-        let square = self.times(bounded, bounded);
-        let one = self.f32(1.0);
-        let mut sum = one;
-        for n in (1..=30u16).rev() {
-            let factor = self.f32(2.0 / f32::from(2 * n + 1));
-            let factor = self.times(square, factor);
-            sum = self.math(Math::Fma, &[factor, sum, one]);
-        }
-        let scale = self.f32(std::f32::consts::FRAC_2_SQRT_PI);
-        let scaled = self.times(bounded, scale);
-        let negative = self.negated(square);
-        let decay = self.math(Math::Exp, &[negative]);
-        let near = self.times(scaled, decay);
-        let near = self.times(near, sum);
-        let tail = self.tail(magnitude);
-        let far = self.minus(one, tail);
-        let is_near = self.binary(Op::Less, magnitude, border);
-        let result = self.select(is_near, near, far);
-        let result = self.copy_sign(result, x);
-        let bits = self.bitcast(magnitude, Prim::UInt);
-        let infinity = self.u32(0x7f80_0000);
-        let is_nan = self.binary(Op::Greater, bits, infinity);
-        self.select(is_nan, x, result)
-    }
-
-    /// `1 - erf(x)` for `x` of at least 2, by the continued fraction
-    /// `exp(-x^2) / sqrt(pi) / (x + (1/2)/(x + 1/(x + (3/2)/(x + …))))`.
-    fn tail(&mut self, x: H) -> H {
-        let two = self.f32(2.0);
-        let x = self.math(Math::Max, &[x, two]);
-        let limit = self.f32(12.0);
-        let x = self.math(Math::Min, &[x, limit]);
-        let mut fraction = x;
-        for n in (1..=16u8).rev() {
-            let half = self.f32(f32::from(n) / 2.0);
-            let part = self.over(half, fraction);
-            fraction = self.plus(x, part);
-        }
-        let square = self.times(x, x);
-        let negative = self.negated(square);
-        let decay = self.math(Math::Exp, &[negative]);
-        let scale = self.f32(std::f32::consts::FRAC_2_SQRT_PI / 2.0);
-        let decay = self.times(decay, scale);
-        self.over(decay, fraction)
-    }
-
-    fn complement(&mut self, x: H) -> Outcome<H> {
-        let erf = self.helper("erf", &[x])?;
-        let (one, two) = (self.f32(1.0), self.f32(2.0));
-        let near = self.minus(one, erf);
-        let tail = self.tail(x);
-        let is_far = self.binary(Op::GreaterEqual, x, two);
-        Ok(self.select(is_far, tail, near))
     }
 }

@@ -162,13 +162,6 @@ impl Lowering<'_> {
                     &[angle],
                 )
             }
-            "normcdf" => {
-                let scale = self.f32(-std::f32::consts::FRAC_1_SQRT_2);
-                let scaled = self.binary(Op::Multiply, x, scale);
-                let tail = self.helper("erfc", &[scaled])?;
-                let half = self.f32(0.5);
-                self.binary(Op::Multiply, tail, half)
-            }
             "rcbrt" => {
                 let root = self.helper("cbrt", &[x])?;
                 let one = self.f32(1.0);

@@ -6,6 +6,7 @@ mod call;
 mod construct;
 mod convert;
 mod declare;
+mod error_function;
 mod expr;
 mod facts;
 mod flow;
