@@ -41,7 +41,7 @@ const STAND_IN: &str = r#"
         cuEventDestroy_v2 cuEventElapsedTime cuEventQuery cuEventRecord cuEventSynchronize cuGetErrorString
         cuLaunchKernel cuMemAlloc_v2 cuMemFreeHost cuMemFree_v2 cuMemGetInfo_v2 cuMemHostAlloc cuMemcpyDtoDAsync_v2
         cuMemcpyDtoHAsync_v2 cuMemcpyHtoDAsync_v2 cuMemsetD8Async cuModuleGetFunction cuModuleLoadDataEx cuModuleUnload cuStreamCreate
-        cuStreamDestroy_v2 cuStreamWaitEvent
+        cuStreamDestroy_v2 cuStreamGetCtx cuStreamWaitEvent
     }
 "#;
 

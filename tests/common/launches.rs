@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pagepress::internals::Job;
 use pagepress::internals::lz4::{
-    compress_chunks_job, compress_job, decompress_chunks_job, decompress_job,
+    compress_chunks_job, compress_job, decompress_chunks_job, decompress_job, max_chunks_per_job,
 };
 use pagepress::internals::tensor::{
     AttentionSize, Convolution, CopyAxis, Elementwise, Heads, Matrix, Product, QuantizedProduct,
@@ -77,14 +77,15 @@ pub fn launches_on(compute_units: &[Option<ComputeUnits>]) -> BTreeMap<String, L
 fn chunk_jobs() -> Vec<Job> {
     let sizes = [4096, 5000, 16_384, 20_000, 65_536];
     let jobs = sizes.into_iter().flat_map(|max_bytes| {
+        let most = max_chunks_per_job(max_bytes).unwrap();
         [
-            compress_chunks_job(3000, max_bytes, None),
-            compress_chunks_job(3000, max_bytes, Some(ROOMY)),
-            decompress_chunks_job(3000, max_bytes),
+            compress_chunks_job(most.min(3000), max_bytes, None),
+            compress_chunks_job(most.min(3000), max_bytes, Some(ROOMY)),
+            decompress_chunks_job(most.min(3000), max_bytes),
+            decompress_chunks_job(most, max_bytes),
         ]
     });
-    let many = [40_000, 65_536].map(|n| decompress_chunks_job(n, 4096));
-    jobs.chain(many).collect::<Result<_, _>>().unwrap()
+    jobs.collect::<Result<_, _>>().unwrap()
 }
 
 /// Returns every step of tensors, with numbers where it has parameters.
