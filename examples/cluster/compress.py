@@ -91,9 +91,16 @@ def compress(client: Client, store: str, paths: list[str], chunk: int, batch: in
         done += future.result()
         if report is not None:
             report(done, total)
+    remove_partial(store)
     seconds = time.perf_counter() - started
     stored = sum(file.stat().st_size for file in Path(store).rglob("*") if file.is_file())
     return {"bytes": total, "stored": stored, "parts": len(work), "seconds": seconds}
+
+
+def remove_partial(store: str) -> None:
+    """Removes the temporary files of chunks that killed workers were writing; others have written the chunks since."""
+    for file in Path(store).rglob("*.partial"):
+        file.unlink(missing_ok=True)
 
 
 def store_hash(store: str) -> str:
