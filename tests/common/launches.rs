@@ -30,20 +30,21 @@ const LARGE: u64 = 1 << 30;
 /// overrides, by name.
 #[allow(dead_code, reason = "not every program uses all of them")]
 pub fn launches() -> BTreeMap<String, Launch> {
-    launches_on(&[None, Some(ROOMY)])
+    let mut found = launches_on(&[None, Some(ROOMY)]);
+    for launch in chunk_jobs().into_iter().flat_map(|job| job.launches) {
+        // Other texts of the kernels of pages have the same names.
+        let name = format!("{} {:?} of chunks", launch.kernel.name, launch.overrides);
+        found.insert(name, launch);
+    }
+    found
 }
 
-/// Returns the launches on devices with these compute units. wgpu reports none.
+/// Returns the launches on devices with these compute units, without those of chunks, which only CUDA runs. wgpu reports none.
 pub fn launches_on(compute_units: &[Option<ComputeUnits>]) -> BTreeMap<String, Launch> {
     let mut found = BTreeMap::new();
     let jobs = tensor_jobs().into_iter().chain(layer_jobs());
     for launch in jobs.flat_map(|job| job.launches) {
         let name = format!("{} {:?}", launch.kernel.name, launch.overrides);
-        found.insert(name, launch);
-    }
-    for launch in chunk_jobs().into_iter().flat_map(|job| job.launches) {
-        // Other texts of the kernels of pages have the same names.
-        let name = format!("{} {:?} of chunks", launch.kernel.name, launch.overrides);
         found.insert(name, launch);
     }
     for page_size in [4096, 8192, 16_384, 32_768, 65_536] {
@@ -74,6 +75,7 @@ pub fn launches_on(compute_units: &[Option<ComputeUnits>]) -> BTreeMap<String, L
 }
 
 /// Returns the jobs of chunks at addresses.
+#[allow(dead_code, reason = "as `launches`")]
 fn chunk_jobs() -> Vec<Job> {
     let sizes = [4096, 5000, 16_384, 20_000, 65_536];
     let jobs = sizes.into_iter().flat_map(|max_bytes| {
