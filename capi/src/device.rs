@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 
+use crate::block::pp_compress_block_bound;
 use crate::call::{Failure, call, value};
 use crate::chunks::{Chunks, CompressCall, DecompressCall};
 use crate::memory::{handle, variable};
@@ -11,7 +12,7 @@ use crate::status::pp_status;
 #[derive(Debug)]
 pub struct pp_batch(Chunks);
 
-/// What is wrong with a block in device memory.
+/// Status of a block in device memory.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum pp_block_status {
@@ -69,12 +70,12 @@ pub unsafe extern "C" fn pp_batch_close(batch: *mut pp_batch) {
 #[unsafe(no_mangle)]
 pub extern "C" fn pp_batch_block_bound(max_chunk_size: usize) -> usize {
     match max_chunk_size {
-        0..=65_536 => max_chunk_size + max_chunk_size / 255 + 16,
+        0..=65_536 => pp_compress_block_bound(max_chunk_size),
         _ => 0,
     }
 }
 
-/// Returns the scratch memory with which `n` chunks are compressed in as few launches as possible, at most 2.2 gigabytes.
+/// Returns the scratch memory with which `n` chunks are compressed in as few launches as possible, at most 0.6 gigabytes.
 /// Less takes more launches; that for one chunk is the least.
 ///
 /// # Safety
@@ -93,7 +94,7 @@ pub unsafe extern "C" fn pp_batch_compress_scratch_size(
     })
 }
 
-/// Returns the scratch memory with which `n` blocks are decompressed in as few launches as possible, at most 2.2 gigabytes.
+/// Returns the scratch memory with which `n` blocks are decompressed in as few launches as possible, at most 0.6 gigabytes.
 /// Less takes more launches; that for one chunk is the least.
 ///
 /// # Safety

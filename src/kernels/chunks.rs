@@ -117,7 +117,7 @@ const fn block_words(page_size: u32) -> u32 {
     max_block_bytes(page_size).div_ceil(4)
 }
 
-/// What both jobs need to know of their chunks.
+/// Number and sizes of the chunks of a job.
 struct Chunks {
     n: u32,
     max_bytes: u32,

@@ -1,4 +1,4 @@
-//! What has no meaning for a kernel: attributes, and namespaces, since all names are in one.
+//! Attributes and namespaces, which are skipped: all names are in one namespace.
 
 use std::collections::HashSet;
 use std::rc::Rc;

@@ -101,7 +101,7 @@ impl Launch {
     }
 }
 
-/// What is given for a binding.
+/// Argument of a binding.
 pub(super) enum Given<'a> {
     /// Addresses of device memory.
     Memory(Range<u64>),

@@ -2,7 +2,7 @@ import { bytesOf, checkOptions, fail } from "../base/arguments.js";
 import { toPagepressError } from "../base/errors.js";
 import type { GpuDevice } from "../tensor/device.js";
 import type { GpuKernel } from "../tensor/kernel.js";
-import type { GpuTensor } from "../tensor/tensor.js";
+import { GpuTensor } from "../tensor/tensor.js";
 import type { Grid, KernelAccess } from "../tensor/types.js";
 import { optionNames, translated } from "./translate.js";
 import type { CudaOptions, CudaParameter, TranslatedCuda } from "./types.js";
@@ -74,8 +74,7 @@ export async function compileFor(device: GpuDevice, source: string, options: Cud
 }
 
 function tensorOf({ name }: CudaParameter, value: unknown): GpuTensor {
-  if (typeof value === "object" && value !== null && !ArrayBuffer.isView(value) && "shape" in value) return value as GpuTensor;
-  return fail("args", typeof value, `give a GpuTensor for ${name}`);
+  return value instanceof GpuTensor ? value : fail("args", typeof value, `give a GpuTensor for ${name}`);
 }
 
 /** Writes a value into the uniform; throws `INVALID_ARGUMENT` if its kind or its size differs from the parameter's. */
