@@ -42,7 +42,7 @@ const browserRunner = (scope) => ({
 
 /** Returns the steps of the group `native`. */
 function nativeSteps() {
-  const gpuSuites = ["engine", "engine_batch", "conformance", "cuda_c"].flatMap((suite) => ["--test", suite]);
+  const gpuSuites = ["engine", "engine_batch", "conformance", "convergence", "cuda_c"].flatMap((suite) => ["--test", suite]);
   return [
     { group: "native", name: "format", command: cargo("fmt", "--all", "--check") },
     { group: "native", name: "paths and links of documents", command: check("paths") },

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::convergence::Convergence;
 use super::types::{Class, Operand, PtxType, Register};
 use crate::{Error, Result};
 
@@ -18,51 +19,28 @@ pub struct PtxKernel {
     n_registers: [u32; 4],
     /// Number of branches to each label.
     n_branches: Vec<u32>,
-    lines: Vec<Line>,
+    pub(super) lines: Vec<Line>,
     n_shared_bytes: u32,
+    pub(super) convergence: Convergence,
     failure: Option<String>,
 }
 
 #[derive(Debug, Clone)]
-enum Line {
+pub(super) enum Line {
     Instruction(String),
     Label(Label),
     Branch {
         /// Predicate register, and the value of it on which to branch; `None` branches always.
         condition: Option<(Register, bool)>,
         target: Label,
+        /// [`Convergence::is_lost`] before the branch.
+        was_lost: bool,
     },
 }
 
 /// A branch target; made by [`PtxKernel::label`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Label(u32);
-
-/// Most instructions that are predicated in place of a branch around them.
-const MAX_PREDICATED: usize = 6;
-
-/// Returns true if an instruction may be predicated: not if all threads of a warp synchronise at it, and not if it has or
-/// sets a predicate already.
-fn may_be_predicated(text: &str) -> bool {
-    const NOT: [&str; 9] = [
-        "@",
-        "bar.",
-        "shfl.",
-        "vote.",
-        "redux.",
-        "match.",
-        "activemask.",
-        "setp.",
-        "ret",
-    ];
-    !NOT.iter().any(|start| text.starts_with(start)) && !text.contains(".pred")
-}
-
-/// Returns true if an instruction has side effects: if it does more than set a register that nothing else sets.
-fn has_effects(text: &str) -> bool {
-    const EFFECTS: [&str; 5] = ["ld.", "st.", "red.", "atom.", "mov.b"];
-    EFFECTS.iter().any(|start| text.starts_with(start))
-}
 
 /// A parameter, or a variable in shared or local memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,6 +88,7 @@ impl PtxKernel {
             n_branches: Vec::new(),
             lines: Vec::new(),
             n_shared_bytes: 0,
+            convergence: Convergence::default(),
             failure: None,
         };
         kernel.check_name(name);
@@ -198,7 +177,7 @@ impl PtxKernel {
         Label(self.n_branches.len() as u32 - 1)
     }
 
-    fn count_branch(&mut self, label: Label, by: i32) {
+    pub(super) fn count_branch(&mut self, label: Label, by: i32) {
         match self.n_branches.get_mut(label.0 as usize) {
             Some(n) => *n = n.saturating_add_signed(by),
             None => self.fail("a label of another kernel".to_owned()),
@@ -213,58 +192,26 @@ impl PtxKernel {
 
     /// Places a label here, once, for branches that follow: the start of a loop.
     pub fn place(&mut self, label: Label) {
+        // The iteration before may have ended in divergence.
+        self.convergence.is_lost = true;
         self.lines.push(Line::Label(label));
     }
 
     /// Places a label here, once, for branches that precede it; omitted if there are none.
     pub fn land(&mut self, label: Label) {
         // A branch to the next instruction is redundant.
-        while matches!(self.lines.last(), Some(Line::Branch { target, .. }) if *target == label) {
+        while let Some(&Line::Branch {
+            target, was_lost, ..
+        }) = self.lines.last()
+            && target == label
+        {
             self.lines.pop();
             self.count_branch(label, -1);
+            self.convergence.is_lost = was_lost;
         }
         self.predicate_skipped(label);
         if self.is_target(label) {
             self.lines.push(Line::Label(label));
-        }
-    }
-
-    /// Replaces a branch around a short run of instructions that ends in a store by predicates. The assembler if-converts other
-    /// runs itself, but not these.
-    fn predicate_skipped(&mut self, label: Label) {
-        let is_plain =
-            |line: &&Line| matches!(line, Line::Instruction(text) if may_be_predicated(text));
-        let n = self
-            .lines
-            .iter()
-            .rev()
-            .take(MAX_PREDICATED + 1)
-            .take_while(is_plain)
-            .count();
-        let writes = matches!(self.lines.last(), Some(Line::Instruction(text)) if text.starts_with("st.") || text.starts_with("red."));
-        let Some(at) = self.lines.len().checked_sub(n + 1) else {
-            return;
-        };
-        let Line::Branch {
-            condition: Some((register, value)),
-            target,
-        } = self.lines[at]
-        else {
-            return;
-        };
-        if !writes || n > MAX_PREDICATED || target != label {
-            return;
-        }
-        // The branch is taken, and the run skipped, if the register equals `value`.
-        let not = if value { "!" } else { "" };
-        self.lines.remove(at);
-        self.count_branch(label, -1);
-        for line in &mut self.lines[at..] {
-            if let Line::Instruction(text) = line
-                && has_effects(text)
-            {
-                *text = format!("@{not}{register} {text}");
-            }
         }
     }
 
@@ -274,7 +221,20 @@ impl PtxKernel {
         self.lines.push(Line::Branch {
             condition: None,
             target,
+            was_lost: self.convergence.is_lost,
         });
+    }
+
+    /// Branches to a label if the condition, which is the same for all threads of the warp, equals `value`.
+    pub fn branch_together_if(
+        &mut self,
+        condition: impl Into<Operand>,
+        value: bool,
+        target: Label,
+    ) {
+        let is_lost = self.convergence.is_lost;
+        self.branch_if(condition, value, target);
+        self.convergence.is_lost = is_lost;
     }
 
     /// Branches to a label if the condition equals `value`.
@@ -285,6 +245,7 @@ impl PtxKernel {
                 self.lines.push(Line::Branch {
                     condition: Some((register, value)),
                     target,
+                    was_lost: std::mem::replace(&mut self.convergence.is_lost, true),
                 });
             }
             Operand::Constant(PtxType::Pred, bits) => {
@@ -368,6 +329,7 @@ impl PtxKernel {
         for line in &self.memory {
             let _ = writeln!(text, "    {line}");
         }
+        self.write_whole_warp(text);
         self.write_lines(text);
         text.push_str("}\n");
         Ok(())
@@ -384,10 +346,12 @@ impl PtxKernel {
                 Line::Branch {
                     condition: None,
                     target,
+                    ..
                 } => writeln!(text, "    bra $L{};", target.0),
                 Line::Branch {
                     condition: Some((register, value)),
                     target,
+                    ..
                 } => {
                     let not = if *value { "" } else { "!" };
                     writeln!(text, "    @{not}{register} bra $L{};", target.0)

@@ -2,11 +2,13 @@
 
 mod arithmetic;
 mod bits;
+mod convergence;
 mod flow;
 mod kernel;
 mod matrix;
 mod memory;
 mod module;
+mod predication;
 mod types;
 mod warp;
 

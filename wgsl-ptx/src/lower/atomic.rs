@@ -26,7 +26,7 @@ impl Lowering<'_> {
                 };
                 let result = self.kernel.copy(Operand::Constant(ty, 0));
                 let end = self.kernel.label();
-                self.kernel.branch_if(exists, false, end);
+                self.kernel.branch_together_if(exists, false, end);
                 let loaded = self.load_leaf(ty, ordering, &memory, 0);
                 self.kernel.assign(result, loaded);
                 self.kernel.land(end);
@@ -50,7 +50,7 @@ impl Lowering<'_> {
         let ordering = self.ordering(&memory);
         let end = self.kernel.label();
         if let Some(exists) = memory.exists {
-            self.kernel.branch_if(exists, false, end);
+            self.kernel.branch_together_if(exists, false, end);
         }
         self.store_leaf(ty, ordering, &memory, 0, value);
         self.kernel.land(end);
@@ -123,7 +123,7 @@ impl Lowering<'_> {
         let end = self.kernel.label();
         if let Some(exists) = memory.exists {
             self.kernel.assign(old, Operand::Constant(value.ty(), 0));
-            self.kernel.branch_if(exists, false, end);
+            self.kernel.branch_together_if(exists, false, end);
         }
         let found = self
             .kernel
@@ -172,7 +172,7 @@ impl Lowering<'_> {
             return Ok(None);
         };
         let result = self.kernel.copy(Operand::Constant(ty, 0));
-        self.kernel.branch_if(exists, false, end);
+        self.kernel.branch_together_if(exists, false, end);
         let before = self.kernel.atomic(operation, &memory.address, value);
         self.kernel.assign(result, before);
         self.kernel.land(end);

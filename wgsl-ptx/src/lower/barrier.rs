@@ -54,20 +54,30 @@ impl Lowering<'_> {
             let mask = self.warp_mask();
             self.kernel.warp_barrier(mask);
         } else {
+            self.converge();
             self.kernel.barrier();
         }
     }
 
-    /// Returns the mask of this warp's invocations.
+    /// Synchronises the warp if it may have diverged, for an instruction that all its invocations must execute together.
+    pub(super) fn converge(&mut self) {
+        if self.kernel.may_have_diverged() {
+            let mask = self.warp_mask();
+            self.kernel.warp_barrier(mask);
+        }
+    }
+
+    /// Returns the mask of this warp's invocations, for an instruction at which they synchronise.
     pub(super) fn warp_mask(&mut self) -> Operand {
         let n = self.n_invocations();
         let rest = n % 32;
+        let whole = self.kernel.whole_warp();
         if rest == 0 {
-            return u32::MAX.into();
+            return whole;
         }
         let of_last = (1u32 << rest) - 1;
         if n < 32 {
-            return of_last.into();
+            return self.bitwise_and(whole, of_last.into());
         }
         let index = self.local_index();
         let is_last = self.kernel.compare(
@@ -75,6 +85,6 @@ impl Lowering<'_> {
             index,
             Operand::integer(PtxType::U32, i64::from(n - rest)),
         );
-        self.kernel.select(is_last, of_last, u32::MAX).into()
+        self.kernel.select(is_last, of_last, whole).into()
     }
 }

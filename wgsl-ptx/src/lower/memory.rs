@@ -70,7 +70,7 @@ impl Lowering<'_> {
             self.kernel.assign(result, Operand::Constant(leaf.ty, 0));
         }
         let end = self.kernel.label();
-        self.kernel.branch_if(exists, false, end);
+        self.kernel.branch_together_if(exists, false, end);
         for (&result, loaded) in results.iter().zip(self.load_runs(memory, leaves)) {
             self.kernel.assign(result, loaded);
         }
@@ -141,7 +141,7 @@ impl Lowering<'_> {
             At::Memory(memory) => {
                 let end = self.kernel.label();
                 if let Some(exists) = memory.exists {
-                    self.kernel.branch_if(exists, false, end);
+                    self.kernel.branch_together_if(exists, false, end);
                 }
                 self.store_runs(memory, &leaves, values);
                 self.kernel.land(end);

@@ -5,7 +5,7 @@ use naga::{Block, Expression, Handle, Statement, SwitchCase, SwitchValue};
 use super::Lowering;
 use super::frame::Frame;
 use crate::Result;
-use crate::build::{Comparison, Label, Operand};
+use crate::build::{Comparison, Label, Operand, PtxKernel};
 
 /// Targets of `break` and `continue`.
 #[derive(Clone, Copy, Default)]
@@ -142,20 +142,31 @@ impl Lowering<'_> {
             None => {}
         }
         let enclosing = self.enter_divergence(frame, condition);
+        let branch_if = if self.divergence > enclosing {
+            PtxKernel::branch_if
+        } else {
+            PtxKernel::branch_together_if
+        };
         if let Some(target) = jump_of(reject, targets).filter(|_| accept.is_empty()) {
-            self.kernel.branch_if(predicate, false, target);
+            branch_if(&mut self.kernel, predicate, false, target);
         } else if let Some(target) = jump_of(accept, targets).filter(|_| reject.is_empty()) {
-            self.kernel.branch_if(predicate, true, target);
+            branch_if(&mut self.kernel, predicate, true, target);
         } else {
             let (alternative, end) = (self.kernel.label(), self.kernel.label());
-            self.kernel.branch_if(predicate, false, alternative);
+            branch_if(&mut self.kernel, predicate, false, alternative);
+            let diverged = self.kernel.may_have_diverged();
             self.block(frame, accept, targets)?;
+            let diverged_in_accept = self.kernel.may_have_diverged();
             if !reject.is_empty() {
                 self.kernel.branch(end);
+                self.kernel.set_may_have_diverged(diverged);
             }
             self.kernel.land(alternative);
             self.block(frame, reject, targets)?;
             self.kernel.land(end);
+            if !reject.is_empty() && diverged_in_accept {
+                self.kernel.set_may_have_diverged(true);
+            }
         }
         self.divergence = enclosing;
         Ok(())
@@ -249,6 +260,7 @@ impl Lowering<'_> {
             None => self.kernel.branch(begin),
         }
         self.kernel.land(end);
+        self.kernel.set_may_have_diverged(true);
         self.divergence = enclosing;
         self.may_spin = may_spin;
         frame.n_loops -= 1;

@@ -20,8 +20,7 @@ impl Lowering<'_> {
         if self.divergence > 0 || self.may_have_returned {
             return (self.kernel.active_mask().into(), false);
         }
-        let mask = self.warp_mask();
-        (mask, mask.constant() == Some(u64::from(u32::MAX)))
+        (self.warp_mask(), self.n_invocations().is_multiple_of(32))
     }
 
     pub(super) fn ballot(

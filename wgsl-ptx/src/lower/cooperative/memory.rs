@@ -275,7 +275,7 @@ impl Lowering<'_> {
                 .assign(result, Operand::Constant(result.ty(), 0));
         }
         let exists = self.kernel.compare(Comparison::Ne, n_scalars, 0u32);
-        self.kernel.branch_if(exists, false, end);
+        self.kernel.branch_together_if(exists, false, end);
         end
     }
 }

@@ -100,6 +100,7 @@ impl Lowering<'_> {
         if memory.at.address.space() == Space::Shared && matrix.is_half {
             let transposed = (matrix.role == CooperativeRole::B) == data.row_major;
             let address = self.row_address(&memory, data.row_major)?;
+            self.converge();
             let words = self.kernel.load_matrices(4, transposed, &address);
             return Ok(Value::Leaves(
                 words.into_iter().map(Operand::from).collect(),
@@ -156,6 +157,7 @@ impl Lowering<'_> {
         let (a, b) = (self.leaves_of(frame, a)?, self.leaves_of(frame, b)?);
         let mut sums = self.leaves_of(frame, c)?;
         let n = sums.len() / 2;
+        self.converge();
         // The product has 8 columns: the left half of the result, then the right one.
         for (half, sum) in sums.chunks_exact_mut(n).enumerate() {
             let b = &b[2 * half..2 * half + 2];
