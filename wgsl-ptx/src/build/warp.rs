@@ -74,7 +74,8 @@ impl PtxKernel {
         self.push("bar.sync 0;".to_owned());
     }
 
-    /// Warp barrier: waits for the threads of the warp in `mask`, and orders their accesses to global and shared memory.
+    /// Warp barrier: waits for the threads of the warp in `mask`, and orders their accesses to global and shared memory. For all
+    /// threads, [`whole_warp`](Self::whole_warp) returns a mask that is right after divergence too; a constant one is not.
     pub fn warp_barrier(&mut self, mask: impl Into<Operand>) {
         let mask = mask.into();
         self.push(format!("bar.warp.sync {mask};"));

@@ -29,6 +29,7 @@ mod shared;
 mod source;
 mod statement;
 mod subgroup;
+mod together;
 mod unroll;
 mod value;
 mod variables;

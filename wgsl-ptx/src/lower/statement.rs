@@ -239,8 +239,9 @@ impl Lowering<'_> {
         }
         let [begin, next, end] = [(); 3].map(|()| self.kernel.label());
         let enclosing = self.divergence;
-        // Invocations may leave a loop in different iterations.
-        self.divergence += 1;
+        if !self.stays_together(frame, before, body, continuing, break_if) {
+            self.divergence += 1;
+        }
         frame.n_loops += 1;
         let may_spin = self.may_spin;
         self.may_spin = !self.has_barrier(body) && !self.has_barrier(continuing);

@@ -1,7 +1,7 @@
 //! Subgroup operations. A subgroup is a warp.
 //!
-//! In uniform control flow all invocations of the warp participate, in trees of shuffles. In divergent control flow the active
-//! ones do, by a loop over them, one at a time.
+//! In uniform control flow, which includes loops that a warp leaves together, all its invocations participate, in trees of
+//! shuffles. In divergent control flow the active ones do, by a loop over them, one at a time.
 
 use naga::{CollectiveOperation, Direction, Expression, GatherMode, Handle, SubgroupOperation};
 

@@ -182,7 +182,7 @@ impl Lowering<'_> {
 }
 
 /// Returns variable and value of a store to a whole local variable.
-fn store_to(
+pub(super) fn store_to(
     function: &Function,
     statement: &Statement,
 ) -> Option<(Handle<LocalVariable>, Handle<Expression>)> {
@@ -196,7 +196,10 @@ fn store_to(
 }
 
 /// Returns the local variable that an expression loads.
-fn loaded(function: &Function, expression: Handle<Expression>) -> Option<Handle<LocalVariable>> {
+pub(super) fn loaded(
+    function: &Function,
+    expression: Handle<Expression>,
+) -> Option<Handle<LocalVariable>> {
     let Expression::Load { pointer } = function.expressions[expression] else {
         return None;
     };
@@ -215,7 +218,7 @@ fn loads(
 }
 
 /// Returns counter, operator and step of a continuing block that only steps the counter.
-fn update_of(
+pub(super) fn update_of(
     function: &Function,
     continuing: &Block,
 ) -> Option<(Handle<LocalVariable>, BinaryOperator, Handle<Expression>)> {
@@ -282,22 +285,22 @@ fn n_jumps(block: &Block) -> usize {
 pub(super) struct Counters(Vec<Uses>);
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Uses {
+pub(super) struct Uses {
     n_loads: usize,
-    n_stores: usize,
+    pub(super) n_stores: usize,
     /// Has other uses, as an argument of a call for instance.
-    escapes: bool,
+    pub(super) escapes: bool,
 }
 
 impl Counters {
     /// Collects the uses in one pass over the function.
-    fn find(function: &Function) -> Self {
+    pub(super) fn find(function: &Function) -> Self {
         let mut found = Self(vec![Uses::default(); function.local_variables.len()]);
         found.add(function, &function.body);
         found
     }
 
-    fn of(&self, variable: Handle<LocalVariable>) -> Uses {
+    pub(super) fn of(&self, variable: Handle<LocalVariable>) -> Uses {
         self.0.get(variable.index()).copied().unwrap_or_default()
     }
 
