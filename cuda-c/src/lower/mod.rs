@@ -2,6 +2,7 @@
 
 mod atomic;
 mod branch;
+mod built_in;
 mod call;
 mod construct;
 mod convert;
@@ -20,6 +21,8 @@ mod invoke;
 mod jumps;
 mod kernel;
 mod level;
+mod literals;
+mod local_memory;
 mod math;
 mod memory;
 mod method;

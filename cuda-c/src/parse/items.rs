@@ -3,9 +3,7 @@
 use std::rc::Rc;
 
 use super::Parser;
-use crate::ast::{
-    Base, Function, FunctionKind, Space, Structure, TemplateArg, TemplateParam, TypeName, Variable,
-};
+use crate::ast::{Base, Function, FunctionKind, Space, TemplateParam, TypeName, Variable};
 use crate::error::{Fault, Outcome, fault};
 use crate::source::Tok;
 
@@ -85,105 +83,8 @@ impl Parser {
         }
     }
 
-    fn template(&mut self) -> Outcome<()> {
-        let start = self.next;
-        self.next += 1;
-        let parsed = self.template_parameters();
-        let parameters = match parsed {
-            Ok(parameters) => parameters,
-            // Templates beyond the subset are refused where they are used.
-            Err(fault) => {
-                self.next = start;
-                return match self.function_ahead() {
-                    (true, true) => self.refused_function(start, fault),
-                    _ => self.skip_item(),
-                };
-            }
-        };
-        if parameters.is_empty()
-            && matches!(self.peek(), Tok::Name(word) if matches!(&**word, "struct" | "class"))
-        {
-            return self.specialised_structure();
-        }
-        let hidden: Vec<Rc<str>> = parameters
-            .iter()
-            .filter(|parameter| {
-                parameter.value.is_none() && self.types.insert(parameter.name.clone())
-            })
-            .map(|parameter| parameter.name.clone())
-            .collect();
-        let result = if matches!(self.peek(), Tok::Name(word) if matches!(&**word, "struct" | "class"))
-            && self.defines()
-        {
-            self.structure(parameters)
-        } else {
-            self.function_or_variables(parameters)
-        };
-        for name in hidden {
-            self.types.remove(&name);
-        }
-        result
-    }
-
-    /// Skips a specialisation of a structure, whose template is refused from here on.
-    fn specialised_structure(&mut self) -> Outcome<()> {
-        let at = self.at();
-        self.next += 1;
-        let name = self.name("the name of a structure")?;
-        let refused = fault(
-            at,
-            format!(
-                "specialisations of structures such as {name} are not supported; use overloads"
-            ),
-        );
-        for structure in &mut self.program.structures {
-            if structure.name == name {
-                structure.fields = refused.clone();
-            }
-        }
-        self.program.structures.push(Structure {
-            name,
-            template: Vec::new(),
-            fields: refused,
-            is_union: false,
-            align: None,
-        });
-        self.skip_item()
-    }
-
-    fn template_parameters(&mut self) -> Outcome<Vec<TemplateParam>> {
-        self.expect("<")?;
-        let mut parameters = Vec::new();
-        while !matches!(self.peek(), Tok::Punct(">" | ">>")) {
-            let is_type =
-                matches!(self.peek(), Tok::Name(word) if matches!(&**word, "typename" | "class"));
-            let value = if is_type {
-                self.next += 1;
-                None
-            } else {
-                Some(self.type_name()?)
-            };
-            let name = self.name("the name of a template parameter")?;
-            let default = match (self.take("="), is_type) {
-                (false, _) => None,
-                (true, true) => Some(TemplateArg::Type(self.type_name()?)),
-                (true, false) => Some(TemplateArg::Value(self.template_value()?)),
-            };
-            parameters.push(TemplateParam {
-                name,
-                value,
-                default,
-            });
-            if !self.take(",") {
-                break;
-            }
-        }
-        self.close_angle()?;
-        Ok(parameters)
-    }
-
     /// Returns true if a function is declared here, and whether it is device code: looks ahead to its body, `=` or `;`.
-    fn function_ahead(&self) -> (bool, bool) {
+    pub(super) fn function_ahead(&self) -> (bool, bool) {
         let mut ahead = 0;
         let mut device = false;
         loop {
@@ -211,7 +112,7 @@ impl Parser {
         }
     }
 
-    fn function_or_variables(&mut self, template: Vec<TemplateParam>) -> Outcome<()> {
+    pub(super) fn function_or_variables(&mut self, template: Vec<TemplateParam>) -> Outcome<()> {
         let start = self.next;
         let at = self.at();
         match self.function_ahead() {
@@ -249,7 +150,7 @@ impl Parser {
     }
 
     /// Keeps a function whose head is refused: the error counts if the function is used.
-    fn refused_function(&mut self, start: usize, fault: Fault) -> Outcome<()> {
+    pub(super) fn refused_function(&mut self, start: usize, fault: Fault) -> Outcome<()> {
         self.next = start;
         let mut name: Option<Rc<str>> = None;
         let mut kind = FunctionKind::Device;

@@ -9,6 +9,7 @@ mod namespaces;
 mod operators;
 mod stmt;
 mod structures;
+mod templates;
 mod types;
 
 use std::collections::HashSet;
