@@ -46,7 +46,8 @@ pub enum ParamKind {
 #[derive(Debug)]
 pub struct WebCompiled(CompiledCuda);
 
-/// Compiles the kernel `entry` of a source for a block of threads. `defines` are names of macros, each followed by its value.
+/// Compiles the kernel `entry` of a source for a block of threads. `defines` are names of macros, each followed by its value;
+/// `features` are of `narrow-doubles`, `subgroups` and `float16`.
 ///
 /// # Errors
 /// `KERNEL_COMPILE` with `line:column: message` of the CUDA source.
@@ -57,8 +58,7 @@ pub fn compile_cuda(
     block: &[u32],
     shared_bytes: u32,
     defines: Vec<String>,
-    narrow_f64: bool,
-    subgroups: bool,
+    features: Vec<String>,
 ) -> Result<WebCompiled> {
     let (pairs, _) = defines.as_chunks::<2>();
     let defines: Vec<(&str, &str)> = pairs
@@ -69,12 +69,14 @@ pub fn compile_cuda(
     for (to, from) in threads.iter_mut().zip(block) {
         *to = *from;
     }
+    let has = |feature: &str| features.iter().any(|one| one == feature);
     let options = CudaOptions::new(entry)
         .block(threads)
         .shared_bytes(shared_bytes)
         .defines(&defines)
-        .narrow_f64(narrow_f64)
-        .subgroups(subgroups);
+        .narrow_f64(has("narrow-doubles"))
+        .subgroups(has("subgroups"))
+        .float16(has("float16"));
     let compiled = ::cuda_c::compile_cuda(source, &options);
     compiled
         .map(WebCompiled)

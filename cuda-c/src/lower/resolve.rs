@@ -62,7 +62,7 @@ impl Lowering<'_> {
             ),
             Prim::Half if !self.options.float16 => fault(
                 at,
-                "half is not supported by this device; use float, or set CudaOptions::float16 for devices with 16-bit floats",
+                "half needs a device with 16-bit floats; use float, or the option float16 where the device has them",
             ),
             prim => Ok(Ty::Prim(prim)),
         }

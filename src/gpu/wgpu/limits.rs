@@ -6,13 +6,12 @@ use crate::gpu::info::Capabilities;
 
 /// Returns the features to open a device with, of those that the adapter has.
 pub(super) fn features(adapter: &wgpu::Adapter, request: &DeviceRequest) -> wgpu::Features {
-    let mut wanted = wgpu::Features::TIMESTAMP_QUERY;
+    let mut wanted = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::SHADER_F16;
     if cfg!(not(target_arch = "wasm32")) {
         wanted |= wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS
             | wgpu::Features::SUBGROUP
             | wgpu::Features::SUBGROUP_BARRIER
-            | wgpu::Features::SHADER_INT64
-            | wgpu::Features::SHADER_F16;
+            | wgpu::Features::SHADER_INT64;
         if has_cooperative_matrices(adapter) {
             wanted |= wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX;
         }

@@ -62,7 +62,7 @@ export class CudaKernel {
 export async function compileFor(device: GpuDevice, source: string, options: CudaOptions): Promise<CudaKernel> {
   try {
     checkOptions(options, optionNames);
-    const translation = await translated(source, options);
+    const translation = await translated(source, { ...options, float16: device.capabilities.float16 });
     const { parameters, uniform, entry } = translation;
     const bindings: KernelAccess[] = [];
     for (const parameter of parameters) if ("binding" in parameter) bindings[parameter.binding] = parameter.kind;

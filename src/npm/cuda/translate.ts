@@ -14,7 +14,7 @@ const MAX_SHARED_BYTES = 2 ** 20;
 
 /** @internal Names of the options of `compileCuda`. */
 export const optionNames: Names<CudaOptions> = { entry: true, block: true, sharedBytes: true, defines: true, narrowDoubles: true, modules: true };
-const translateNames: Names<TranslateCudaOptions> = { ...optionNames, target: true, subgroups: true };
+const translateNames: Names<TranslateCudaOptions> = { ...optionNames, target: true, subgroups: true, float16: true };
 
 /** Translates a kernel in CUDA C. Rejects with `KERNEL_COMPILE`, `line` and `column` of the source, and the remedy. The first call
  * loads the module `pagepress/cuda.wasm`. */
@@ -58,7 +58,7 @@ function onlyKernel(module: CudaModule, source: string): string {
 
 /** @internal Translates a kernel with checked options. */
 export async function translated(source: string, options: TranslateCudaOptions): Promise<TranslatedCuda> {
-  const { block = 256, sharedBytes = 0, defines = {}, narrowDoubles = false, subgroups = false, target = "wgsl" } = options;
+  const { block = 256, sharedBytes = 0, defines = {}, narrowDoubles, subgroups, float16, target = "wgsl" } = options;
   text("source", source);
   const [x, y = 1, z = 1, ...more] = typeof block === "number" ? [block] : (block as readonly [number, ...number[]]);
   const threads: [number, number, number] = [x, y, z];
@@ -66,10 +66,12 @@ export async function translated(source: string, options: TranslateCudaOptions):
   if (more.length > 0) fail("block", String(block), "give the threads along x, y and z");
   checkSize("sharedBytes", sharedBytes, MAX_SHARED_BYTES);
   const pairs = Object.entries(defines).flatMap(([name, value]) => [name, String(value)]);
+  const flags = { "narrow-doubles": narrowDoubles, subgroups, float16 };
+  const features = Object.entries(flags).flatMap(([name, isOn]) => (isOn ? [name] : []));
   const module = await loadCuda(options.modules?.cuda);
   const entry = options.entry === undefined ? onlyKernel(module, source) : text("entry", options.entry);
   const compile = (): Translated =>
-    module.make(({ compileCuda }) => compileCuda(source, entry, Uint32Array.from(threads), sharedBytes, pairs, narrowDoubles, subgroups));
+    module.make(({ compileCuda }) => compileCuda(source, entry, Uint32Array.from(threads), sharedBytes, pairs, features));
   const compiled = located(source, compile);
   try {
     const bytes = module.run(() => compiled.write(TARGETS.indexOf(target))) as Uint8Array<ArrayBuffer>;

@@ -32,6 +32,8 @@ export interface TranslateCudaOptions extends CudaOptions {
   /** Warp functions become subgroup operations, for devices whose subgroups have 32 invocations. Default false: they go through
    * memory of the workgroup. */
   subgroups?: boolean;
+  /** Allows `half` and `half2`, for devices with 16-bit floats (`GpuCapabilities.float16`). Default false. */
+  float16?: boolean;
 }
 
 /** A parameter of a kernel: a buffer with its binding in group 0, or a value with its place in the uniform. */

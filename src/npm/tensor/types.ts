@@ -79,6 +79,8 @@ export interface GpuCapabilities {
   readonly maxStorageBuffers: number;
   /** True if the device can time launches. */
   readonly timestamps: boolean;
+  /** True if kernels may use 16-bit floats (`enable f16;`). A device of the page has them if it was opened with `shader-f16`. */
+  readonly float16: boolean;
 }
 
 /** Access to a binding of group 0: read-only storage, read-write storage, or uniform parameters. */

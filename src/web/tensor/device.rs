@@ -32,6 +32,7 @@ export interface Capabilities {
   readonly maxGrid: number;
   readonly maxStorageBuffers: number;
   readonly timestamps: boolean;
+  readonly float16: boolean;
 }
 "#;
 
@@ -115,6 +116,7 @@ impl WebDevice {
             ("maxGrid", most.max_grid.into()),
             ("maxStorageBuffers", most.max_storage_buffers.into()),
             ("timestamps", most.timestamps.into()),
+            ("float16", most.float16.into()),
         ])
     }
 

@@ -27,6 +27,14 @@ template <int N> __global__ void sum(Range range, const float* x, float* sums, b
     sums[blockIdx.x] = negate ? -part[0] : SCALE * part[0];
 }`;
 
+/** Squares in 16-bit floats. */
+const HALVES = `
+#include <cuda_fp16.h>
+__global__ void squares(const float* x, float* y) {
+    half value = __float2half(x[threadIdx.x]);
+    y[threadIdx.x] = __half2float(__hmul(value, value));
+}`;
+
 async function translates() {
   const marks = { wgsl: "@compute", ptx: ".visible .entry saxpy", msl: "kernel void", hlsl: "[numthreads(64, 1, 1)]" };
   for (const [target, mark] of Object.entries(marks)) {
@@ -40,6 +48,13 @@ async function translates() {
   same(parameters.map(({ name, kind }) => `${name} ${kind}`), ["n i32", "a f32", "x read", "y read-write"], "parameters");
   check(uniform.binding === 2 && uniform.byteLength >= 8, JSON.stringify(uniform));
   check(notes.some((note) => /^6:\d+: /.test(note)), JSON.stringify(notes));
+}
+
+async function translatesHalves() {
+  const { text } = await translateCuda(HALVES, { float16: true });
+  check(text.includes("enable f16;"), text);
+  const error = await rejects(translateCuda(HALVES), "KERNEL_COMPILE", PagepressError);
+  check(error.line === 4 && error.message.includes("float16"), error.message);
 }
 
 async function listsKernels() {
@@ -107,11 +122,22 @@ async function runsTemplates() {
   same((await sums.read()).map((value) => value + 0), [-45, 0], "negated");
 }
 
+/** Software adapters of Chromium have no 16-bit floats. */
+async function runsHalves() {
+  const gpu = await device();
+  if (!gpu.capabilities.float16) return void (await rejects(gpu.compileCuda(HALVES), "KERNEL_COMPILE", PagepressError));
+  const x = await gpu.tensor(Float32Array.of(1, -2, 0.5, 300));
+  const y = await gpu.zeros([4]);
+  (await gpu.compileCuda(HALVES, { block: 4 })).launch(1, [x, y]);
+  same(await y.read(), [1, 4, 0.25, Infinity], "squares");
+}
+
 const translations = [
   ["translates to all languages", translates],
+  ["allows half where the device has it", translatesHalves],
   ["lists kernels", listsKernels],
   ["reports errors at their lines", reportsErrors],
 ];
 
-export const cases = [...translations, ["runs a kernel", runsSaxpy], ["runs a template with shared memory", runsTemplates]];
+export const cases = [...translations, ["runs a kernel", runsSaxpy], ["runs a template with shared memory", runsTemplates], ["runs half where the device has it", runsHalves]];
 export { translations };
