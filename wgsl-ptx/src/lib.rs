@@ -29,7 +29,8 @@
 //! written while the kernel runs, neither by others nor through another binding.
 //!
 //! # Differences from other engines
-//! None in behaviour that WGSL defines. Subgroups have 32 invocations. Multiplications and additions may be fused.
+//! None in behaviour that WGSL defines. Subgroups have 32 invocations; an operation of a subgroup includes all of them where the
+//! compiler can tell that control flow is uniform, else the active ones. Multiplications and additions may be fused.
 //!
 //! Cooperative matrices (`enable wgpu_cooperative_matrix`) have 16x16 elements: factors of `f16`, sums of `f16` or `f32`. They are
 //! loaded from and stored to elements of arrays, in workgroup memory from rows at multiples of 16 bytes; with bounds checks, other rows
