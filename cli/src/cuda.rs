@@ -74,14 +74,8 @@ fn definition(text: &str) -> Result<(String, String), String> {
 
 /// Formats an error with its line of the source and a caret.
 fn located(input: &str, source: &str, error: &cuda_c::Error) -> Failure {
-    let line = source.lines().nth(error.line as usize - 1).unwrap_or("");
-    // Tabs stay, so that the caret is below its column.
-    let indent: String = line
-        .chars()
-        .take(error.column as usize - 1)
-        .map(|c| if c == '\t' { '\t' } else { ' ' })
-        .collect();
-    let message = format!("{input}:{error}\n{line}\n{indent}^");
+    let space = if error.line == 0 { " " } else { "" };
+    let message = format!("{input}:{space}{}", error.with_line(source));
     Failure::Kernel { message }
 }
 

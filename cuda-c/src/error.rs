@@ -3,16 +3,41 @@
 /// Result with the crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// A source that does not compile. Displays as `line:column: message`.
+/// A source that does not compile. Displays as `line:column: message`, or as the message alone if it has no place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{line}:{column}: {message}")]
+#[error("{}{message}", self.prefix())]
 pub struct Error {
-    /// Line of the source, from 1.
+    /// Line of the source, from 1; 0 for errors without a place in it, in options for instance.
     pub line: u32,
-    /// Column in characters, from 1.
+    /// Column in characters, from 1; 0 for errors without a place.
     pub column: u32,
     /// The refused construct and the remedy.
     pub message: String,
+}
+
+impl Error {
+    fn prefix(&self) -> String {
+        match (self.line, self.column) {
+            (0, _) => String::new(),
+            (line, column) => format!("{line}:{column}: "),
+        }
+    }
+
+    /// Returns the error with its line of the source below, and a caret below the column.
+    #[must_use]
+    pub fn with_line(&self, source: &str) -> String {
+        let Some(index) = self.line.checked_sub(1) else {
+            return self.to_string();
+        };
+        let line = source.lines().nth(index as usize).unwrap_or("");
+        // Tabs stay, so that the caret is below its column.
+        let indent: String = line
+            .chars()
+            .take((self.column as usize).saturating_sub(1))
+            .map(|c| if c == '\t' { '\t' } else { ' ' })
+            .collect();
+        format!("{self}\n{line}\n{indent}^")
+    }
 }
 
 /// An error at a byte of the source, before lines are counted.
@@ -21,6 +46,9 @@ pub(crate) struct Fault {
     pub(crate) at: u32,
     pub(crate) message: String,
 }
+
+/// The place of errors that have none in the source.
+pub(crate) const NO_PLACE: u32 = u32::MAX;
 
 pub(crate) type Outcome<T> = std::result::Result<T, Fault>;
 
@@ -46,7 +74,10 @@ pub(crate) fn place(source: &str, at: u32) -> (u32, u32) {
 
 impl Fault {
     pub(crate) fn in_source(self, source: &str) -> Error {
-        let (line, column) = place(source, self.at);
+        let (line, column) = match self.at {
+            NO_PLACE => (0, 0),
+            at => place(source, at),
+        };
         Error {
             line,
             column,

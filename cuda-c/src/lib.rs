@@ -46,7 +46,7 @@ pub use error::{Error, Result};
 /// The version of naga whose types this crate returns.
 pub use naga;
 
-use error::{Fault, place};
+use error::{Fault, NO_PLACE, place};
 
 /// Entry point and target of a compilation.
 #[derive(Debug, Clone, Copy)]
@@ -228,7 +228,7 @@ const MAX_SHARED_BYTES: u32 = 1 << 20;
 ///
 /// # Errors
 /// An [`Error`] with the place in the source if it is invalid, has no such kernel, uses a construct outside of the subset, has a
-/// barrier in control flow that differs between threads, or exceeds a limit. Errors in `options` have the place 1:1.
+/// barrier in control flow that differs between threads, or exceeds a limit. Errors in `options` have no place.
 pub fn compile_cuda(source: &str, options: &CudaOptions<'_>) -> Result<CompiledCuda> {
     compile(source, options).map_err(|fault| fault.in_source(source))
 }
@@ -242,7 +242,7 @@ fn compile(source: &str, options: &CudaOptions<'_>) -> error::Outcome<CompiledCu
         .unwrap_or(u64::MAX);
     if !(1..=MAX_THREADS).contains(&n_threads) {
         return error::fault(
-            0,
+            NO_PLACE,
             format!(
                 "a block of {:?} threads; use 1 to {MAX_THREADS} in all",
                 options.block
@@ -251,7 +251,7 @@ fn compile(source: &str, options: &CudaOptions<'_>) -> error::Outcome<CompiledCu
     }
     if options.shared_bytes > MAX_SHARED_BYTES {
         return error::fault(
-            0,
+            NO_PLACE,
             format!(
                 "{} bytes of dynamic shared memory; use at most {MAX_SHARED_BYTES}",
                 options.shared_bytes
@@ -260,7 +260,7 @@ fn compile(source: &str, options: &CudaOptions<'_>) -> error::Outcome<CompiledCu
     }
     let program = parse::parse(source::preprocess(source, options.defines)?)?;
     let at_start = |fault: Fault| Fault {
-        at: 0,
+        at: NO_PLACE,
         message: format!("the entry {}: {}", options.entry, fault.message),
     };
     let tokens = source::preprocess(options.entry, options.defines).map_err(at_start)?;

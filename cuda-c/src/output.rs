@@ -2,7 +2,7 @@
 
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 
-use crate::error::{Fault, Outcome};
+use crate::error::{Fault, NO_PLACE, Outcome};
 use crate::{CompiledCuda, CudaOptions, Error, Result};
 
 /// Validates a lowered module. A failure is a defect of this crate, reported as an error.
@@ -28,7 +28,7 @@ pub(crate) fn validate(module: &naga::Module, options: &CudaOptions<'_>) -> Outc
             source = cause.source();
         }
         Fault {
-            at: 0,
+            at: NO_PLACE,
             message: format!(
                 "the compiler made an invalid module, which is a defect of it: {message}"
             ),
@@ -38,8 +38,8 @@ pub(crate) fn validate(module: &naga::Module, options: &CudaOptions<'_>) -> Outc
 
 fn failed(error: &dyn std::fmt::Display) -> Error {
     Error {
-        line: 1,
-        column: 1,
+        line: 0,
+        column: 0,
         message: format!("the kernel cannot be written in this language: {error}"),
     }
 }

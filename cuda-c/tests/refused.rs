@@ -217,3 +217,40 @@ fn limits_are_errors() {
         );
     }
 }
+
+#[test]
+fn errors_in_options_have_no_place() {
+    let source = "// A comment.\n__global__ void k(int *out) { out[0] = WIDTH; }";
+    let with = |entry: &str, block, value: &str| {
+        let defines = [("WIDTH", value)];
+        let options = CudaOptions::new(entry).block(block).defines(&defines);
+        compile_cuda(source, &options).map(drop)
+    };
+    assert_eq!(with("k", [64, 1, 1], "3"), Ok(()));
+    for (entry, block, value, words) in [
+        ("other", [64, 1, 1], "3", "no kernel other; it has: k"),
+        ("k<", [64, 1, 1], "3", "the entry k<"),
+        ("k", [u32::MAX; 3], "3", "use 1 to 1024"),
+        ("k", [64, 1, 1], "/*", "the macro WIDTH"),
+    ] {
+        let error = with(entry, block, value).expect_err(words);
+        assert_eq!((error.line, error.column), (0, 0), "{error}");
+        assert!(error.to_string().contains(words), "{error}");
+        assert_eq!(error.with_line(source), error.to_string());
+    }
+    let options = CudaOptions::new("k").defines(&[("1X", "2")]);
+    let error = compile_cuda(source, &options).expect_err("1X");
+    assert_eq!(
+        error.to_string(),
+        "the macro 1X: its name is not an identifier"
+    );
+    let error = with("k", [64, 1, 1], "nothing").expect_err("nothing");
+    assert_eq!(error.line, 2, "{error}");
+    assert!(
+        error
+            .with_line(source)
+            .ends_with("WIDTH; }\n                                       ^"),
+        "{}",
+        error.with_line(source)
+    );
+}

@@ -40,7 +40,7 @@ pub struct CudaKernel<B: Backend> {
 /// [`CudaOptions::subgroups`] and [`CudaOptions::float16`] say.
 ///
 /// # Errors
-/// [`KernelCompile`](Error::KernelCompile) with `line:column: message` of the CUDA source.
+/// [`KernelCompile`](Error::KernelCompile) with `line:column: message` of the CUDA source, or a message about an option.
 /// [`InvalidArgument`](Error::InvalidArgument) if the block has more threads than the device supports.
 pub async fn compile_cuda<B: Backend>(
     backend: &B,
@@ -48,7 +48,10 @@ pub async fn compile_cuda<B: Backend>(
     options: &CudaOptions<'_>,
 ) -> Result<CudaKernel<B>> {
     let capabilities = backend.capabilities();
-    let n_threads = options.block.iter().map(|n| u64::from(*n)).product();
+    let n_threads = options
+        .block
+        .iter()
+        .fold(1, |n: u64, &size| n.saturating_mul(size.into()));
     if n_threads > u64::from(capabilities.max_workgroup_invocations) {
         return Err(Error::invalid(
             "block",

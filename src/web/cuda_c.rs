@@ -50,7 +50,7 @@ pub struct WebCompiled(CompiledCuda);
 /// `features` are of `narrow-doubles`, `subgroups` and `float16`.
 ///
 /// # Errors
-/// `KERNEL_COMPILE` with `line:column: message` of the CUDA source.
+/// `KERNEL_COMPILE` with `line:column: message` and the line of the CUDA source.
 #[wasm_bindgen(js_name = compileCuda)]
 pub fn compile_cuda(
     source: &str,
@@ -80,7 +80,7 @@ pub fn compile_cuda(
     let compiled = ::cuda_c::compile_cuda(source, &options);
     compiled
         .map(WebCompiled)
-        .map_err(|error| failed(entry, &error))
+        .map_err(|error| failed(entry, &error.with_line(source)))
 }
 
 /// Lists the kernels of a source: for each its name, the names of its template parameters separated by `, `, and its line.
@@ -89,7 +89,8 @@ pub fn compile_cuda(
 /// `KERNEL_COMPILE` with `line:column: message` of the CUDA source.
 #[wasm_bindgen(js_name = cudaKernels)]
 pub fn cuda_kernels(source: &str) -> Result<Vec<String>> {
-    let kernels = ::cuda_c::kernels(source, &[]).map_err(|error| failed("", &error))?;
+    let kernels =
+        ::cuda_c::kernels(source, &[]).map_err(|error| failed("", &error.with_line(source)))?;
     Ok(kernels
         .into_iter()
         .flat_map(|kernel| {

@@ -9,7 +9,7 @@ use super::facts::{Facts, SpecKey};
 use super::state::State;
 use super::{Lowering, Scratch};
 use crate::ast::{Function, FunctionKind, Program, TemplateArg};
-use crate::error::{Outcome, fault};
+use crate::error::{NO_PLACE, Outcome, fault};
 use crate::{CudaOptions, CudaParam, KernelSignature};
 
 /// Passes after which facts must have settled: each pass lets a fact travel once around a loop.
@@ -203,7 +203,7 @@ pub(crate) fn lower(
     let Some(function) = kernels.iter().find(|function| &*function.name == name) else {
         let names: Vec<&str> = kernels.iter().map(|function| &*function.name).collect();
         return fault(
-            0,
+            NO_PLACE,
             format!(
                 "the source has no kernel {name}; it has: {}",
                 if names.is_empty() {

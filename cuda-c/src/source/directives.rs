@@ -7,7 +7,7 @@ use super::headers::Header;
 use super::lexer::{Tok, Token, tokens};
 use super::macros::{Macro, Macros};
 use super::{MAX_SOURCE_BYTES, MAX_TOKENS};
-use crate::error::{Outcome, fault};
+use crate::error::{Fault, NO_PLACE, Outcome, fault};
 
 /// Macros that nvcc and its headers define.
 const PREDEFINED: [(&str, &str); 36] = [
@@ -77,7 +77,7 @@ struct Preprocessor<'a> {
 pub(crate) fn preprocess(source: &str, defines: &[(&str, &str)]) -> Outcome<Vec<Token>> {
     if source.len() > MAX_SOURCE_BYTES {
         return fault(
-            0,
+            NO_PLACE,
             format!(
                 "the source has {} bytes, more than {MAX_SOURCE_BYTES}; split it",
                 source.len()
@@ -86,9 +86,9 @@ pub(crate) fn preprocess(source: &str, defines: &[(&str, &str)]) -> Outcome<Vec<
     }
     let mut macros = Macros::default();
     for (name, value) in PREDEFINED.iter().chain(defines) {
-        macros.define_text(name, value).map_err(|mut fault| {
-            fault.at = 0;
-            fault
+        macros.define_text(name, value).map_err(|fault| Fault {
+            at: NO_PLACE,
+            message: format!("the macro {name}: {}", fault.message),
         })?;
     }
     let mut preprocessor = Preprocessor {

@@ -34,6 +34,11 @@ struct Frame {
 
 impl Macros {
     pub(super) fn define_text(&mut self, name: &str, value: &str) -> Outcome<()> {
+        let is_identifier = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if !is_identifier {
+            return fault(0, "its name is not an identifier");
+        }
         let body = tokens(value)?;
         let definition = Macro {
             parameters: None,

@@ -39,7 +39,7 @@ export async function listCudaKernels(source: string, { modules }: CudaModuleOpt
 }
 
 function kernelsOf(module: CudaModule, source: string): CudaKernelSignature[] {
-  const fields = located(source, () => module.run(({ cudaKernels }) => cudaKernels(source)));
+  const fields = located(() => module.run(({ cudaKernels }) => cudaKernels(source)));
   return Array.from({ length: fields.length / 3 }, (_, i) => {
     const [name = "", template = "", line = ""] = fields.slice(3 * i, 3 * i + 3);
     return { name, template: template === "" ? [] : template.split(", "), line: Number(line) };
@@ -72,7 +72,7 @@ export async function translated(source: string, options: TranslateCudaOptions):
   const entry = options.entry === undefined ? onlyKernel(module, source) : text("entry", options.entry);
   const compile = (): Translated =>
     module.make(({ compileCuda }) => compileCuda(source, entry, Uint32Array.from(threads), sharedBytes, pairs, features));
-  const compiled = located(source, compile);
+  const compiled = located(compile);
   try {
     const bytes = module.run(() => compiled.write(TARGETS.indexOf(target))) as Uint8Array<ArrayBuffer>;
     return {

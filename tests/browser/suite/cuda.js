@@ -82,7 +82,10 @@ async function reportsErrors() {
   for (const options of [{ target: "glsl" }, { block: 1.5 }, { block: [1, 2, 3, 4] }, { sharedBytes: -1 }, { entri: "saxpy" }, { entry: 5 }]) {
     await rejects(translateCuda(SAXPY, options), "INVALID_ARGUMENT", PagepressError);
   }
-  await rejects(translateCuda(SAXPY, { block: 2000 }), "KERNEL_COMPILE", PagepressError);
+  for (const options of [{ block: 2000 }, { entry: "other" }, { defines: { "1X": 2 } }]) {
+    const error = await rejects(translateCuda(SAXPY, options), "KERNEL_COMPILE", PagepressError);
+    check(!("line" in error) && !error.message.includes("\n"), error.message);
+  }
   await rejects(translateCuda(5), "INVALID_ARGUMENT", PagepressError);
 }
 
