@@ -117,10 +117,10 @@ function nativeSteps() {
     {
       group: "native",
       name: "GPU suites, GPU is SwiftShader",
-      command: cargo("test", "--all-features", "--no-fail-fast", ...gpuSuites),
+      command: cargo("test", "--workspace", "--all-features", "--no-fail-fast", ...gpuSuites),
       env: driver(swiftshader()),
     },
-    { group: "native", name: "documentation tests", command: cargo("test", "--doc", "--all-features"), env: driver(lavapipe()) },
+    { group: "native", name: "documentation tests", command: cargo("test", "--workspace", "--doc", "--all-features"), env: driver(lavapipe()) },
   ];
 }
 
@@ -146,7 +146,7 @@ function browserSteps() {
     {
       group: "browser",
       name: "kernels in CUDA C, translated",
-      command: cargo("test", "--all-features", "--test", "cuda_c", "written"),
+      command: cargo("test", "--workspace", "--all-features", "--test", "cuda_c", "written"),
       env: { ...driver(lavapipe()), PAGEPRESS_WRITE_CUDA_CASES: path.join(root, cudaCases) },
     },
     { group: "browser", name: "kernels in CUDA C, in Chromium", command: node("tests/browser/cuda-c.mjs", cudaCases) },
@@ -181,7 +181,7 @@ function otherSteps() {
     {
       group: "soak",
       name: "mixed calls, GPU is lavapipe",
-      command: cargo("test", "--all-features", "--test", "soak"),
+      command: cargo("test", "--workspace", "--all-features", "--test", "soak"),
       env: { ...driver(lavapipe()), PAGEPRESS_SOAK_SECONDS: soakSeconds },
       minutes: 60 + Number(soakSeconds) / 60,
     },
@@ -200,7 +200,8 @@ function otherSteps() {
 /**
  * Returns all steps as `{group, name, command: [program, arguments], env, minutes}`.
  *
- * Cargo steps share one target folder and are ordered so that each configuration is built once.
+ * Cargo steps share one target folder and are ordered so that each configuration is built once. Native tests select `--workspace`, since
+ * cargo would else unify the features of dependencies differently, and build them again.
  */
 export const steps = () => [...nativeSteps(), ...browserSteps(), ...otherSteps()];
 
