@@ -11,7 +11,7 @@ use std::fmt::Write;
 use super::kernel::PtxKernel;
 use super::types::{Operand, PtxType, Register};
 
-/// What is known of the convergence of a warp at the end of a kernel's lines.
+/// Convergence of a warp at the end of a kernel's lines so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Convergence {
     /// True if threads may have diverged since they last synchronised.
@@ -42,8 +42,8 @@ impl PtxKernel {
         self.convergence.is_lost
     }
 
-    /// Sets what [`may_have_diverged`](Self::may_have_diverged) returns, where the caller knows more than the order of the
-    /// instructions tells.
+    /// Overrides [`may_have_diverged`](Self::may_have_diverged), for control flow whose convergence does not follow from the order
+    /// of the instructions.
     pub const fn set_may_have_diverged(&mut self, may_have_diverged: bool) {
         self.convergence.is_lost = may_have_diverged;
     }
