@@ -118,7 +118,7 @@ fn n_statements(block: &Block) -> usize {
     block.len() + block.iter().map(count).sum::<usize>()
 }
 
-fn n_returns(block: &Block) -> usize {
+pub(super) fn n_returns(block: &Block) -> usize {
     block
         .iter()
         .map(|statement| match statement {

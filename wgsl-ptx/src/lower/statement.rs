@@ -153,20 +153,20 @@ impl Lowering<'_> {
             branch_if(&mut self.kernel, predicate, true, target);
         } else {
             let (alternative, end) = (self.kernel.label(), self.kernel.label());
-            // Whether the warp may have diverged on the other way to the end.
-            let mut elsewhere = self.kernel.may_have_diverged();
+            // Possible divergence of the threads that branch to the end.
+            let mut diverged = self.kernel.may_have_diverged();
             branch_if(&mut self.kernel, predicate, false, alternative);
             let at_branch = self.kernel.may_have_diverged();
             self.block(frame, accept, targets)?;
             if !reject.is_empty() {
-                elsewhere = self.kernel.may_have_diverged();
+                diverged = self.kernel.may_have_diverged();
                 self.kernel.branch(end);
                 self.kernel.set_may_have_diverged(at_branch);
             }
             self.kernel.land(alternative);
             self.block(frame, reject, targets)?;
             self.kernel.land(end);
-            if elsewhere {
+            if diverged {
                 self.kernel.set_may_have_diverged(true);
             }
         }

@@ -3,8 +3,9 @@
 use naga::{Block, Expression, Handle, LocalVariable, Statement};
 
 use super::Lowering;
+use super::call::n_returns;
 use super::frame::Frame;
-use super::unroll::{Counters, loaded, store_to, update_of};
+use super::unroll::{loaded, update_of};
 
 impl Lowering<'_> {
     /// Returns true if invocations that enter a loop together leave it together: every jump out of an iteration depends on
@@ -32,22 +33,10 @@ impl Lowering<'_> {
         before: Option<&Statement>,
         continuing: &Block,
     ) -> Option<Handle<LocalVariable>> {
-        let function = frame.function;
-        let (counter, _, step) = update_of(function, continuing)?;
-        let counters = self.counters.entry(frame.id);
-        let uses = counters
-            .or_insert_with(|| Counters::find(function))
-            .of(counter);
-        let stored_before = before
-            .and_then(|statement| store_to(function, statement))
-            .filter(|(to, _)| *to == counter);
-        let start = match (stored_before, uses.n_stores) {
-            (Some((_, value)), 2) => Some(value),
-            (None, 1) if frame.n_loops == 0 => function.local_variables[counter].init,
-            _ => return None,
-        };
+        let (counter, _, step) = update_of(frame.function, continuing)?;
+        let (start, _) = self.counter_start(frame, before, counter)?;
         let starts_uniform = start.is_none_or(|start| is_uniform(frame, start));
-        (starts_uniform && is_uniform(frame, step) && !uses.escapes).then_some(counter)
+        (starts_uniform && is_uniform(frame, step)).then_some(counter)
     }
 }
 
@@ -89,7 +78,7 @@ fn leaves_together(block: &Block, is_uniform: &impl Fn(Handle<Expression>) -> bo
         Statement::Switch { cases, .. } => !cases.iter().any(|case| leaves(&case.body)),
         Statement::Loop {
             body, continuing, ..
-        } => !returns(body) && !returns(continuing),
+        } => n_returns(body) + n_returns(continuing) == 0,
         _ => true,
     })
 }
@@ -98,32 +87,12 @@ fn leaves_together(block: &Block, is_uniform: &impl Fn(Handle<Expression>) -> bo
 fn leaves(block: &Block) -> bool {
     block.iter().any(|statement| match statement {
         Statement::Break | Statement::Continue | Statement::Return { .. } => true,
+        Statement::Block(block) => leaves(block),
+        Statement::If { accept, reject, .. } => leaves(accept) || leaves(reject),
+        Statement::Switch { cases, .. } => cases.iter().any(|case| leaves(&case.body)),
         Statement::Loop {
             body, continuing, ..
-        } => returns(body) || returns(continuing),
-        other => inner(other).any(leaves),
+        } => n_returns(body) + n_returns(continuing) > 0,
+        _ => false,
     })
-}
-
-fn returns(block: &Block) -> bool {
-    block.iter().any(|statement| match statement {
-        Statement::Return { .. } => true,
-        Statement::Loop {
-            body, continuing, ..
-        } => returns(body) || returns(continuing),
-        other => inner(other).any(returns),
-    })
-}
-
-/// Returns the blocks of a statement other than a loop.
-fn inner(statement: &Statement) -> impl Iterator<Item = &Block> {
-    let (blocks, cases): (Vec<&Block>, &[naga::SwitchCase]) = match statement {
-        Statement::Block(block) => (vec![block], &[]),
-        Statement::If { accept, reject, .. } => (vec![accept, reject], &[]),
-        Statement::Switch { cases, .. } => (Vec::new(), cases),
-        _ => (Vec::new(), &[]),
-    };
-    blocks
-        .into_iter()
-        .chain(cases.iter().map(|case| &case.body))
 }

@@ -78,23 +78,10 @@ impl Lowering<'_> {
         let Some((comparison, bound)) = check_of(function, counter, body) else {
             return Ok(None);
         };
-        let stored_before = before
-            .and_then(|statement| store_to(function, statement))
-            .filter(|(to, _)| *to == counter);
-        let counters = self.counters.entry(frame.id);
-        let counters = counters.or_insert_with(|| Counters::find(function));
-        let uses = counters.of(counter);
-        let n_stores = uses.n_stores;
-        let start = match stored_before {
-            Some((_, value)) if n_stores == 2 => Some(value),
-            // Assigned once, at the start of the function.
-            None if n_stores == 1 && frame.n_loops == 0 => function.local_variables[counter].init,
-            _ => None,
-        };
-        // The counter must be dead after the loop, as it is if it is declared in the loop's head.
-        let Some(start) = start.filter(|_| !uses.escapes) else {
+        let Some((Some(start), uses)) = self.counter_start(frame, before, counter) else {
             return Ok(None);
         };
+        // The counter must be dead after the loop, as it is if it is declared in the loop's head.
         let n_within = n_loads(function, counter, body) + n_loads(function, counter, continuing);
         if n_within != uses.n_loads {
             return Ok(None);
@@ -117,6 +104,32 @@ impl Lowering<'_> {
             start,
             trip_count,
         }))
+    }
+
+    /// Returns the value of a counter before its loop, which follows the statement `before`, and the counter's uses: no value if it is
+    /// zero by default. `None` if more than this value and the steps of the loop may be stored to the counter.
+    pub(super) fn counter_start(
+        &mut self,
+        frame: &Frame<'_>,
+        before: Option<&Statement>,
+        counter: Handle<LocalVariable>,
+    ) -> Option<(Option<Handle<Expression>>, Uses)> {
+        let function = frame.function;
+        let counters = self.counters.entry(frame.id);
+        let counters = counters.or_insert_with(|| Counters::find(function));
+        let uses = counters.of(counter);
+        let stored_before = before
+            .and_then(|statement| store_to(function, statement))
+            .filter(|(to, _)| *to == counter);
+        let start = match stored_before {
+            Some((_, value)) if uses.n_stores == 2 => Some(value),
+            // Assigned once, at the start of the function.
+            None if uses.n_stores == 1 && frame.n_loops == 0 => {
+                function.local_variables[counter].init
+            }
+            _ => return None,
+        };
+        (!uses.escapes).then_some((start, uses))
     }
 
     fn constant_of(
@@ -182,7 +195,7 @@ impl Lowering<'_> {
 }
 
 /// Returns variable and value of a store to a whole local variable.
-pub(super) fn store_to(
+fn store_to(
     function: &Function,
     statement: &Statement,
 ) -> Option<(Handle<LocalVariable>, Handle<Expression>)> {
@@ -287,20 +300,20 @@ pub(super) struct Counters(Vec<Uses>);
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Uses {
     n_loads: usize,
-    pub(super) n_stores: usize,
+    n_stores: usize,
     /// Has other uses, as an argument of a call for instance.
-    pub(super) escapes: bool,
+    escapes: bool,
 }
 
 impl Counters {
     /// Collects the uses in one pass over the function.
-    pub(super) fn find(function: &Function) -> Self {
+    fn find(function: &Function) -> Self {
         let mut found = Self(vec![Uses::default(); function.local_variables.len()]);
         found.add(function, &function.body);
         found
     }
 
-    pub(super) fn of(&self, variable: Handle<LocalVariable>) -> Uses {
+    fn of(&self, variable: Handle<LocalVariable>) -> Uses {
         self.0.get(variable.index()).copied().unwrap_or_default()
     }
 
