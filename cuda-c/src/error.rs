@@ -73,6 +73,14 @@ pub(crate) fn place(source: &str, at: u32) -> (u32, u32) {
 }
 
 impl Fault {
+    /// Returns the error as one of an option, at no place of the source.
+    pub(crate) fn in_option(self, option: &str) -> Self {
+        Self {
+            at: NO_PLACE,
+            message: format!("{option}: {}", self.message),
+        }
+    }
+
     pub(crate) fn in_source(self, source: &str) -> Error {
         let (line, column) = match self.at {
             NO_PLACE => (0, 0),

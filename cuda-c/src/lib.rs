@@ -259,12 +259,9 @@ fn compile(source: &str, options: &CudaOptions<'_>) -> error::Outcome<CompiledCu
         );
     }
     let program = parse::parse(source::preprocess(source, options.defines)?)?;
-    let at_start = |fault: Fault| Fault {
-        at: NO_PLACE,
-        message: format!("the entry {}: {}", options.entry, fault.message),
-    };
-    let tokens = source::preprocess(options.entry, options.defines).map_err(at_start)?;
-    let (name, arguments) = parse::parse_entry(tokens, &program).map_err(at_start)?;
+    let of_entry = |fault: Fault| fault.in_option(&format!("the entry {}", options.entry));
+    let tokens = source::preprocess(options.entry, options.defines).map_err(of_entry)?;
+    let (name, arguments) = parse::parse_entry(tokens, &program).map_err(of_entry)?;
     let kernel = lower::lower(source, &program, options, &name, &arguments)?;
     let info = output::validate(&kernel.module, options)?;
     let notes = program.notes.iter().chain(&kernel.notes);

@@ -7,7 +7,7 @@ use super::headers::Header;
 use super::lexer::{Tok, Token, tokens};
 use super::macros::{Macro, Macros};
 use super::{MAX_SOURCE_BYTES, MAX_TOKENS};
-use crate::error::{Fault, NO_PLACE, Outcome, fault};
+use crate::error::{NO_PLACE, Outcome, fault};
 
 /// Macros that nvcc and its headers define.
 const PREDEFINED: [(&str, &str); 36] = [
@@ -86,10 +86,9 @@ pub(crate) fn preprocess(source: &str, defines: &[(&str, &str)]) -> Outcome<Vec<
     }
     let mut macros = Macros::default();
     for (name, value) in PREDEFINED.iter().chain(defines) {
-        macros.define_text(name, value).map_err(|fault| Fault {
-            at: NO_PLACE,
-            message: format!("the macro {name}: {}", fault.message),
-        })?;
+        macros
+            .define_text(name, value)
+            .map_err(|fault| fault.in_option(&format!("the macro {name}")))?;
     }
     let mut preprocessor = Preprocessor {
         source,
