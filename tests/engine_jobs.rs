@@ -13,9 +13,7 @@ use std::collections::HashMap;
 use common::pages::mixed;
 use pagepress::Error;
 use pagepress::gpu::runtime::block_on;
-use pagepress::gpu::{
-    Backend, Buffer, DeviceRequest, EngineChoice, GpuDevice, KernelArg, KernelSource, Waitable,
-};
+use pagepress::gpu::{Backend, Buffer, EngineChoice, GpuDevice, KernelArg, KernelSource, Waitable};
 use pagepress::internals::Job;
 use pagepress::internals::lz4::{compress_job, decompress_job};
 use pagepress::kernels::{Arg, ComputeUnits, Slot};
@@ -68,12 +66,7 @@ async fn run(device: &GpuDevice, job: &Job, pages: &[u8]) -> Vec<u8> {
 
 #[test]
 fn pages_copied_to_workgroup_memory_give_the_same_blocks() {
-    let device = GpuDevice::open(&DeviceRequest {
-        engine: EngineChoice::Wgpu,
-        allow_software: true,
-        ..DeviceRequest::default()
-    })
-    .expect("needs a GPU, a software one will do");
+    let device = common::engine::open(EngineChoice::Wgpu);
     // One size and level only: software GPUs need a minute to compile the kernel.
     let (page_size, level) = (4096, Level::Fast);
     let pages = mixed(60 * 4096 - 124, 1);

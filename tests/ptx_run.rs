@@ -16,8 +16,7 @@ use std::process::ExitCode;
 
 use pagepress::gpu::runtime::block_on;
 use pagepress::gpu::{
-    Backend, Capabilities, DeviceRequest, EngineChoice, GpuDevice, GpuDeviceInfo, KernelArg,
-    KernelSource, Waitable,
+    Backend, Capabilities, EngineChoice, GpuDeviceInfo, KernelArg, KernelSource, Waitable,
 };
 use pagepress::kernels::Access;
 use pagepress_test_harness::test;
@@ -133,12 +132,7 @@ fn check<B: Backend>(device: &B) {
 }
 
 fn check_through(engine: EngineChoice) {
-    let request = DeviceRequest {
-        engine,
-        allow_software: true,
-        ..DeviceRequest::default()
-    };
-    check(&GpuDevice::open(&request).expect("needs a GPU, a software one will do"));
+    check(&common::engine::open(engine));
 }
 
 #[cfg(feature = "wgpu")]
@@ -151,12 +145,7 @@ fn every_program_gives_the_committed_results_through_wgpu() {
 #[cfg(feature = "wgpu")]
 #[test]
 fn cooperative_matrices_with_bounds_checks_are_refused_through_wgpu() {
-    let request = DeviceRequest {
-        engine: EngineChoice::Wgpu,
-        allow_software: true,
-        ..DeviceRequest::default()
-    };
-    let device = GpuDevice::open(&request).expect("needs a GPU, a software one will do");
+    let device = common::engine::open(EngineChoice::Wgpu);
     let found = programs().into_iter().find(|one| one.name == "cooperative");
     let program = found.expect("tests/in/cooperative.wgsl");
     let bindings = [Access::Read, Access::ReadWrite];

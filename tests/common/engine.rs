@@ -3,9 +3,20 @@
 use pagepress::Error;
 use pagepress::gpu::runtime::block_on;
 use pagepress::gpu::{
-    Backend, GpuDevice, HostMemory, HostUse, KernelArg, KernelSource, Place, Recorder, Waitable,
+    Backend, DeviceRequest, EngineChoice, GpuDevice, HostMemory, HostUse, KernelArg, KernelSource,
+    Place, Recorder, Waitable,
 };
 use pagepress::kernels::Access;
+
+/// Opens a GPU of an engine, which may be a software one.
+pub fn open(engine: EngineChoice) -> GpuDevice {
+    let request = DeviceRequest {
+        engine,
+        allow_software: true,
+        ..DeviceRequest::default()
+    };
+    GpuDevice::open(&request).expect("needs a GPU, a software one will do")
+}
 
 pub const SQUARES: &str = "
     override FACTOR: u32 = 1u;

@@ -19,9 +19,7 @@ use std::process::ExitCode;
 
 use common::pages::Random;
 use pagepress::gpu::runtime::block_on;
-use pagepress::gpu::{
-    Backend, DeviceRequest, EngineChoice, GpuDevice, KernelArg, KernelSource, Waitable,
-};
+use pagepress::gpu::{Backend, EngineChoice, GpuDevice, KernelArg, KernelSource, Waitable};
 use pagepress::kernels::Access;
 use pagepress_test_harness::test;
 use program::{Program, WORDS};
@@ -88,12 +86,7 @@ fn differs(device: &GpuDevice, seed: u64, n_workgroups: usize) -> Option<u64> {
 }
 
 fn check(engine: EngineChoice, n_threads: u64) {
-    let request = DeviceRequest {
-        engine,
-        allow_software: true,
-        ..DeviceRequest::default()
-    };
-    let device = GpuDevice::open(&request).expect("needs a GPU, a software one will do");
+    let device = common::engine::open(engine);
     let size = if device.info().is_software() {
         SOFTWARE
     } else {
