@@ -70,6 +70,17 @@ macro_rules! data_of {
                 bytes
             }
 
+            /// Returns contents of the same type and length with these bytes.
+            pub fn of_bytes(&self, bytes: &[u8]) -> Self {
+                match self {
+                    $(Self::$variant(values) => {
+                        let elements = bytes.chunks_exact(size_of::<$element>()).take(values.len());
+                        let elements = elements.map(|bytes| <$element>::from_le_bytes(bytes.try_into().unwrap()));
+                        Self::$variant(elements.collect())
+                    })*
+                }
+            }
+
             /// Returns the number of elements, without padding.
             pub fn len(&self) -> usize {
                 match self {

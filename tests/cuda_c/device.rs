@@ -8,7 +8,8 @@ use crate::case::{Arg, Case};
 use crate::common;
 use crate::options::options;
 
-async fn run<B: Backend>(device: &B, case: &Case) -> Result<(), String> {
+/// Runs a case, and returns its buffers after it in the order of its arguments.
+pub async fn outputs<B: Backend>(device: &B, case: &Case) -> Result<Vec<Vec<u8>>, String> {
     let failed = |error: pagepress::Error| error.to_string();
     let kernel = compile_cuda(device, case.source, &options(case)).await;
     let kernel = kernel.map_err(failed)?;
@@ -20,7 +21,7 @@ async fn run<B: Backend>(device: &B, case: &Case) -> Result<(), String> {
                 .map_err(failed)?;
             let uploaded = device.upload_async(&buffer, 0, before).await;
             uploaded.map_err(failed)?;
-            buffers.push(buffer);
+            buffers.push((buffer, before.len() as u64));
         }
     }
     let mut next = buffers.iter();
@@ -28,7 +29,7 @@ async fn run<B: Backend>(device: &B, case: &Case) -> Result<(), String> {
         .args
         .iter()
         .map(|arg| match arg {
-            Arg::Buffer { .. } => CudaArg::Buffer(next.next().unwrap()),
+            Arg::Buffer { .. } => CudaArg::Buffer(&next.next().unwrap().0),
             Arg::I32(value) => CudaArg::I32(*value),
             Arg::U32(value) => CudaArg::U32(*value),
             Arg::F32(value) => CudaArg::F32(*value),
@@ -37,17 +38,25 @@ async fn run<B: Backend>(device: &B, case: &Case) -> Result<(), String> {
         .collect();
     let launched = kernel.launch(device, case.grid, &args).map_err(failed)?;
     launched.wait_async().await.map_err(failed)?;
-    let mut next = buffers.iter();
+    let mut outputs = Vec::new();
+    for (buffer, length) in &buffers {
+        let output = device.download_async(buffer, 0..*length).await;
+        outputs.push(output.map_err(failed)?);
+    }
+    Ok(outputs)
+}
+
+/// Compares buffers after a case with its reference.
+pub fn compare(case: &Case, outputs: &[Vec<u8>]) -> Result<(), String> {
+    let mut next = outputs.iter();
     for (position, arg) in case.args.iter().enumerate() {
         let Arg::Buffer { before, after } = arg else {
             continue;
         };
-        let buffer = next.next().unwrap();
-        let found = device.download_async(buffer, 0..before.len() as u64).await;
-        let found = found.map_err(failed)?;
+        let found = next.next().unwrap();
         let compared = match after {
-            Some((expected, tolerance)) => expected.compare(&found, *tolerance),
-            None if found == *before => Ok(()),
+            Some((expected, tolerance)) => expected.compare(found, *tolerance),
+            None if found == before => Ok(()),
             None => Err("an input was changed".into()),
         };
         compared.map_err(|why| format!("argument {position}: {why}"))?;
@@ -70,7 +79,8 @@ pub fn check(engine: &str, request: &DeviceRequest, cases: Vec<Case>) {
     let selected = cases.iter().filter(is_selected);
     let failures: Vec<String> = selected
         .filter_map(|case| {
-            let why = block_on(run(&device, case)).err()?;
+            let outputs = block_on(outputs(&device, case));
+            let why = outputs.and_then(|outputs| compare(case, &outputs)).err()?;
             Some(format!("{} ({}): {why}", case.name, case.entry))
         })
         .collect();

@@ -3,7 +3,7 @@
 //! `kernels` has a kernel for each construct of the subset and the classic ones, `programs` has whole files with host
 //! code. Where CUDA finds no GPU its part is ignored, or fails if `PAGEPRESS_REQUIRE_CUDA` is set.
 //! `PAGEPRESS_CUDA_CASE` runs one case by its name. `PAGEPRESS_WRITE_CUDA_CASES` is a file to which all cases are
-//! written with their WGSL, for a browser.
+//! written with their WGSL, for a browser. `agreement` compares with `nvcc` where it is.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -12,6 +12,8 @@
 )]
 
 mod accuracy;
+#[cfg(cuda_engine)]
+mod agreement;
 mod arithmetic;
 mod atomics;
 mod case;
@@ -31,10 +33,14 @@ mod headers;
 mod inputs;
 mod language;
 mod math;
+#[cfg(cuda_engine)]
+mod nvcc;
 mod options;
 mod pointers;
 mod programs;
 mod shared;
+#[cfg(cuda_engine)]
+mod sources;
 mod uniform;
 mod warps;
 
