@@ -24,7 +24,9 @@ fn cooperative_groups() -> Case {
         let odd: u32 = (0..8).map(|k| ((tile[k] % 2) as u32) << k).sum();
         let any = u32::from(warp.contains(&7));
         let all = u32::from(tile.iter().all(|v| *v < 90));
-        votes.push(odd + 256 * any + 512 * all + 1024 * (i as u32 % 64 / 8));
+        votes.push(
+            odd + 256 * any + 512 * all + 1024 * (i as u32 % 32 / 8) + 8192 * (i as u32 % 64 / 32),
+        );
     }
     kernel!("cooperative_groups")
         .entry("groups")

@@ -8,6 +8,8 @@ pub fn cases() -> Vec<Case> {
         overloads(),
         operators(),
         methods(),
+        array_references(),
+        friends(),
         deduced_types(),
         limits(),
         constant_overflow(),
@@ -54,7 +56,7 @@ fn methods() -> Case {
     let (mut out, mut norms) = (Vec::new(), Vec::new());
     for four in input.chunks_exact(4) {
         let [a, b, c, d] = [0, 1, 2, 3].map(|k| four[k] as f32);
-        let (re, im) = (a * c - b * d, -(a * d + b * c));
+        let (re, im) = (a * c - b * d + 1.0, a - (a * d + b * c));
         norms.extend([re * re + im * im, im]);
         out.push(four.iter().max().unwrap() * 1000 + four.iter().sum::<i32>());
     }
@@ -263,4 +265,23 @@ fn function_object() -> Case {
     case.launch([3, 1, 1], [64, 1, 1])
         .input(&input)
         .output(expected)
+}
+
+fn array_references() -> Case {
+    let input = whole_floats(610, 32, -99..99);
+    let of = |i: usize| input[i] + input[2 + i % 4];
+    let expected: Vec<f32> = (0..32).map(of).collect();
+    let case = kernel!("array_references").launch([1, 1, 1], [32, 1, 1]);
+    case.input(&input).output(expected)
+}
+
+fn friends() -> Case {
+    let input = ints(611, 64, -20..20);
+    let of = |(i, pair): (usize, &[i32])| {
+        let norm = |re: i32, im: i32| re * re + im * im;
+        4 * norm(pair[0], pair[1]) * norm(i as i32, -3)
+    };
+    let expected: Vec<i32> = input.chunks(2).enumerate().map(of).collect();
+    let case = kernel!("friends").launch([1, 1, 1], [32, 1, 1]);
+    case.input(&input).output(expected)
 }

@@ -18,13 +18,28 @@ pub struct Built {
     entry: CString,
 }
 
+/// What NVIDIA's samples have in a header of theirs, as far as the host code of the cases uses it.
+const HELPERS: &str = "#define checkCudaErrors(call) (void)(call)
+inline int findCudaDevice(int, const char **) { return 0; }
+";
+
+/// `double` as `float`, after the headers.
+const NARROW: &str = "#define double float
+#define double1 float1
+#define double2 float2
+#define double3 float3
+#define double4 float4
+#define make_double2 make_float2
+#define make_double3 make_float3
+#define make_double4 make_float4";
+
 /// Returns the source with `double` as `float` if the case says so, and an instantiation of its template.
 fn source(case: &Case) -> String {
     let mut lines: Vec<&str> = case.source.lines().collect();
     if case.narrow_f64 {
         let is_include = |line: &&str| line.trim_start().starts_with("#include");
         let after = lines.iter().rposition(is_include).map_or(0, |at| at + 1);
-        lines.insert(after, "#define double float");
+        lines.insert(after, NARROW);
     }
     let mut text = lines.join("\n");
     if case.entry.contains('<') {
@@ -34,30 +49,34 @@ fn source(case: &Case) -> String {
     text
 }
 
-/// Returns the names of the kernels in PTX.
-fn entries(ptx: &str) -> Vec<&str> {
-    let after = ptx.split(".entry ").skip(1);
-    after
-        .filter_map(|text| text.split(['(', '\n', ' ']).next())
-        .collect()
+/// Returns a name without spaces and casts, such as `scale<float,4>` of `void scale<float, (int)4>(float *)`.
+fn plain(name: &str) -> String {
+    let name = name.strip_prefix("void ").unwrap_or(name);
+    let mut name = name.replace("unsigned int", "unsigned");
+    for cast in ["(int)", "(unsigned)", "(bool)"] {
+        name = name.replace(cast, "");
+    }
+    let name = name.replace("true", "1").replace("false", "0");
+    name.split_whitespace().collect()
 }
 
-/// Returns the mangled name of the kernel `entry`, such as `scale<float, 4>`.
-fn mangled<'a>(ptx: &'a str, entry: &str) -> Result<&'a str, String> {
-    let base = entry.split('<').next().unwrap_or(entry).trim();
-    let base = base.rsplit("::").next().unwrap_or(base);
-    let part = format!("{}{base}", base.len());
-    let names = entries(ptx);
-    let mut found = names.iter().filter(|name| {
-        let after = name.split(&part).nth(1);
-        let is_whole = after.is_some_and(|after| !after.starts_with(|c: char| c.is_ascii_digit()));
-        **name == base || is_whole
-    });
-    // The last is the instantiation that the added line asks for.
-    let first = found.next_back();
-    first
-        .copied()
-        .ok_or_else(|| format!("{entry} is not among {names:?}"))
+/// Returns the mangled name of the kernel `entry`, such as `scale<float, 4>`, among those of PTX.
+fn mangled(nvcc: &Path, ptx: &str, entry: &str) -> Result<String, String> {
+    let wanted = plain(entry);
+    let mut names = Vec::new();
+    for text in ptx.split(".entry ").skip(1) {
+        let name = text.split(['(', '\n', ' ']).next().unwrap_or_default();
+        let demangled = Command::new(nvcc.with_file_name("cu++filt"))
+            .arg(name)
+            .output();
+        let demangled = demangled.map_err(|error| format!("cu++filt does not start: {error}"))?;
+        let demangled = plain(&String::from_utf8_lossy(&demangled.stdout));
+        if demangled == wanted || demangled.starts_with(&format!("{wanted}(")) {
+            return Ok(name.to_owned());
+        }
+        names.push(demangled);
+    }
+    Err(format!("{wanted} is not among {names:?}"))
 }
 
 /// Compiles a case with `nvcc` for GPUs of `architecture`, such as `compute_90`.
@@ -68,8 +87,11 @@ pub fn build(nvcc: &Path, architecture: &str, case: &Case) -> Result<Built, Stri
         folder.path().join("case.ptx"),
     );
     std::fs::write(&from, source(case)).unwrap();
+    std::fs::write(folder.path().join("helper_cuda.h"), HELPERS).unwrap();
+    std::fs::write(folder.path().join("helper_functions.h"), "").unwrap();
     let mut command = Command::new(nvcc);
-    command.args(["-ptx", "-w", "-std=c++17", "-arch", architecture]);
+    command.args(["-ptx", "-w", "-std=c++17", "--expt-relaxed-constexpr"]);
+    command.args(["-arch", architecture]);
     for (name, value) in &case.defines {
         command.arg(format!("-D{name}={value}"));
     }
@@ -79,7 +101,7 @@ pub fn build(nvcc: &Path, architecture: &str, case: &Case) -> Result<Built, Stri
         return Err(String::from_utf8_lossy(&output.stderr).into_owned());
     }
     let ptx = std::fs::read_to_string(to).unwrap();
-    let entry = mangled(&ptx, case.entry)?.to_owned();
+    let entry = mangled(nvcc, &ptx, case.entry)?;
     Ok(Built {
         ptx: CString::new(ptx).unwrap(),
         entry: CString::new(entry).unwrap(),

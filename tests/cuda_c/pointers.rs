@@ -24,6 +24,7 @@ pub fn cases() -> Vec<Case> {
         volatile_restrict(),
         ping_pong(),
         pointer_to_row(),
+        many_buffers(),
     ]
 }
 
@@ -296,4 +297,17 @@ fn pointer_to_row() -> Case {
     let expected: Vec<i32> = input.chunks(40).flat_map(of).collect();
     let case = kernel!("pointer_to_row").launch([2, 1, 1], [32, 1, 1]);
     case.input(&input).output(expected)
+}
+
+fn many_buffers() -> Case {
+    let inputs: Vec<Vec<i32>> = (0..8).map(|k| ints(600 + k, 64, -99..99)).collect();
+    let sum = |i: usize| inputs.iter().map(|input| input[i]).sum();
+    let signed = |k: usize, value: i32| if k % 2 == 0 { value } else { -value };
+    let difference = |i: usize| (0..8).map(|k| signed(k, inputs[k][i])).sum();
+    let case = inputs
+        .iter()
+        .fold(kernel!("many_buffers"), |case, input| case.input(input));
+    let differences: Vec<i32> = (0..64).map(difference).collect();
+    case.output((0..64).map(sum).collect::<Vec<i32>>())
+        .output(differences)
 }

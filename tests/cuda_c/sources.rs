@@ -14,10 +14,12 @@
 
 use std::path::Path;
 
+use cuda_c::{CudaParamKind, ScalarKind};
 use serde_json::Value;
 
 use crate::case::{Arg, Case, Data, Tolerance};
 use crate::inputs::Random;
+use crate::options::options;
 
 type Outcome<T> = Result<T, String>;
 
@@ -146,6 +148,23 @@ fn triple(value: &Value) -> Outcome<[u32; 3]> {
     Ok([of(0)?, of(1)?, of(2)?])
 }
 
+/// Gives each number the type of its parameter, so that a description need not tell `bool` from `int`.
+fn adapt(case: &mut Case) {
+    let Ok(compiled) = cuda_c::compile_cuda(case.source, &options(case)) else {
+        return;
+    };
+    for (arg, param) in case.args.iter_mut().zip(&compiled.params) {
+        let CudaParamKind::Scalar { kind, .. } = param.kind else {
+            continue;
+        };
+        *arg = match (&*arg, kind) {
+            (Arg::I32(number), ScalarKind::U32) => Arg::U32(*number as u32),
+            (Arg::U32(number), ScalarKind::I32) => Arg::I32(*number as i32),
+            (arg, _) => arg.clone(),
+        };
+    }
+}
+
 fn launch(name: &'static str, source: &'static str, value: &Value) -> Outcome<Case> {
     let entry = value["entry"].as_str().ok_or("a launch without entry")?;
     let size = |key: &str| value.get(key).map_or(Ok(0.0), number);
@@ -168,6 +187,7 @@ fn launch(name: &'static str, source: &'static str, value: &Value) -> Outcome<Ca
     for value in lists.into_iter().flatten().flatten() {
         case.args.push(arg(value, tolerance, &mut random)?);
     }
+    adapt(&mut case);
     Ok(case)
 }
 

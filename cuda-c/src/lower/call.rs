@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::Lowering;
 use super::facts::TemplateValue;
 use super::function::Argument;
-use super::overload::place_type;
+use super::overload::{place_type, with_typed_lists};
 use super::state::{Var, VarKind};
 use super::value::{Data, Place, Value};
 use crate::ast::{Expr, ExprKind, Function, FunctionKind, Stmt, StmtKind};
@@ -68,18 +68,8 @@ impl Lowering<'_> {
                 ),
             );
         }
-        let mut places = Vec::new();
-        for argument in arguments {
-            places.push(match &argument.kind {
-                ExprKind::List(_) => {
-                    return fault(
-                        argument.at,
-                        "a list in braces has no type here; write the type before it",
-                    );
-                }
-                _ => self.place(argument)?,
-            });
-        }
+        let arguments = &with_typed_lists(&defined, arguments, 0);
+        let places = self.places(arguments)?;
         match self.choose(&defined, template, &places, at)? {
             Some((function, bound)) => self.call_with(&function, bound, places, arguments, at),
             None => match self.built_in_call(name, arguments, at)? {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::Lowering;
 use super::facts::TemplateValue;
 use super::level::Level;
-use super::overload::place_type;
+use super::overload::{place_type, with_typed_lists};
 use super::value::{Place, Value};
 use crate::ast::{Expr, ExprKind, Function};
 use crate::error::{Outcome, fault};
@@ -22,7 +22,7 @@ impl Lowering<'_> {
     }
 
     /// Returns the template arguments that a structure was made with.
-    fn arguments_of(&self, structure: &Rc<Struct>) -> Vec<TemplateValue> {
+    pub(super) fn arguments_of(&self, structure: &Rc<Struct>) -> Vec<TemplateValue> {
         let found = self
             .structures
             .iter()
@@ -106,11 +106,26 @@ impl Lowering<'_> {
         Ok(place)
     }
 
-    fn places(&mut self, arguments: &[Expr]) -> Outcome<Vec<Place>> {
+    pub(super) fn places(&mut self, arguments: &[Expr]) -> Outcome<Vec<Place>> {
         arguments
             .iter()
             .map(|argument| self.place(argument))
             .collect()
+    }
+
+    /// Calls a member function of an object, if there is one for the arguments.
+    fn call_on(
+        &mut self,
+        structure: &Rc<Struct>,
+        object: Place,
+        name: &str,
+        arguments: &[Expr],
+        at: u32,
+    ) -> Outcome<Option<Value>> {
+        let arguments = &with_typed_lists(&self.methods(structure, name), arguments, 1);
+        let mut places = vec![object];
+        places.extend(self.places(arguments)?);
+        self.call_method(structure, name, places, arguments, at)
     }
 
     /// Calls `object.name(arguments)`.
@@ -143,9 +158,7 @@ impl Lowering<'_> {
                 format!("{} has no member functions", place_type(&object).name()),
             );
         };
-        let mut places = vec![object];
-        places.extend(self.places(arguments)?);
-        match self.call_method(&structure, name, places, arguments, at)? {
+        match self.call_on(&structure, object, name, arguments, at)? {
             Some(value) => Ok(value),
             None => fault(
                 at,
@@ -171,9 +184,7 @@ impl Lowering<'_> {
                 format!("{name} is a variable; function pointers are not supported"),
             );
         };
-        let mut places = vec![object];
-        places.extend(self.places(arguments)?);
-        match self.call_method(&structure, "operator()", places, arguments, at)? {
+        match self.call_on(&structure, object, "operator()", arguments, at)? {
             Some(value) => Ok(value),
             None => fault(
                 at,
@@ -199,9 +210,7 @@ impl Lowering<'_> {
         if self.methods(&structure, name).is_empty() {
             return Ok(None);
         }
-        let mut places = vec![object];
-        places.extend(self.places(arguments)?);
-        self.call_method(&structure, name, places, arguments, at)
+        self.call_on(&structure, object, name, arguments, at)
     }
 
     /// Calls the member operator of the first operand, if it has one.

@@ -3,7 +3,7 @@
 use super::Lowering;
 use super::facts::TemplateValue;
 use super::value::{Place, Value};
-use crate::ast::{Base, Function, TemplateArg, TypeName};
+use crate::ast::{Base, Expr, ExprKind, Function, TemplateArg, TemplateParam, TypeName, Variable};
 use crate::error::{Outcome, fault};
 use crate::types::Ty;
 use std::rc::Rc;
@@ -16,29 +16,78 @@ pub(super) fn place_type(place: &Place) -> Ty {
     }
 }
 
-/// Returns the type that a template parameter stands for in a parameter's type.
-fn matched(declared: &TypeName, is_array: bool, name: &Rc<str>, found: &Ty) -> Option<Ty> {
-    let Base::Name(base, arguments) = &declared.base else {
-        return None;
+fn is_name(expr: &Expr, name: &Rc<str>) -> bool {
+    matches!(&expr.kind, ExprKind::Name(other, arguments) if other == name && arguments.is_empty())
+}
+
+/// Returns true if a template parameter takes this argument: a type or a value.
+fn is_kind(value: &TemplateValue, parameter: &TemplateParam) -> bool {
+    matches!(value, TemplateValue::Type(_)) == parameter.value.is_none()
+}
+
+/// Returns arguments in which each list in braces has the type of its parameter, if one candidate takes this many.
+/// `n_before` parameters precede those of the arguments.
+pub(super) fn with_typed_lists(
+    candidates: &[Rc<Function>],
+    arguments: &[Expr],
+    n_before: usize,
+) -> Vec<Expr> {
+    let takes = |function: &&Rc<Function>| function.parameters.len() == n_before + arguments.len();
+    let mut fitting = candidates.iter().filter(takes);
+    let (Some(only), None) = (fitting.next(), fitting.next()) else {
+        return arguments.to_vec();
     };
-    if base != name || !arguments.is_empty() {
-        return None;
-    }
-    let mut ty = found.clone();
-    for _ in 0..declared.pointers + u32::from(is_array) {
-        ty = match ty {
-            Ty::Pointer(inner) | Ty::Array(inner, _) => (*inner).clone(),
-            _ => return None,
-        };
-    }
-    // An array argument decays where the parameter is not a reference.
-    match ty {
-        Ty::Array(inner, _) if !declared.reference => Some(Ty::Pointer(inner)),
-        other => Some(other),
-    }
+    let parameters = only.parameters.iter().skip(n_before);
+    let typed = |(argument, parameter): (&Expr, &Variable)| match &argument.kind {
+        ExprKind::List(parts) => Expr {
+            at: argument.at,
+            kind: ExprKind::Construct(parameter.ty.clone(), parts.clone()),
+        },
+        _ => argument.clone(),
+    };
+    arguments.iter().zip(parameters).map(typed).collect()
 }
 
 impl Lowering<'_> {
+    /// Returns the argument that a template parameter stands for in the type of a function's parameter.
+    fn matched(
+        &self,
+        declared: &TypeName,
+        is_array: bool,
+        name: &Rc<str>,
+        found: &Ty,
+    ) -> Option<TemplateValue> {
+        let Base::Name(base, arguments) = &declared.base else {
+            return None;
+        };
+        let mut ty = found.clone();
+        for _ in 0..declared.pointers + u32::from(is_array) {
+            ty = match ty {
+                Ty::Pointer(inner) | Ty::Array(inner, _) => (*inner).clone(),
+                _ => return None,
+            };
+        }
+        match ty {
+            Ty::Struct(structure) if !arguments.is_empty() && structure.name == *base => {
+                let bound = self.arguments_of(&structure);
+                let mut pairs = arguments.iter().zip(&bound);
+                pairs.find_map(|pair| match pair {
+                    (TemplateArg::Type(declared), TemplateValue::Type(found)) => {
+                        self.matched(declared, false, name, found)
+                    }
+                    (TemplateArg::Value(expr), value) if is_name(expr, name) => Some(value.clone()),
+                    _ => None,
+                })
+            }
+            _ if base != name || !arguments.is_empty() => None,
+            // An array argument decays where the parameter is not a reference.
+            Ty::Array(inner, _) if !declared.reference => {
+                Some(TemplateValue::Type(Ty::Pointer(inner)))
+            }
+            other => Some(TemplateValue::Type(other)),
+        }
+    }
+
     /// Selects the overload whose parameters fit best.
     pub(super) fn choose(
         &mut self,
@@ -195,15 +244,11 @@ impl Lowering<'_> {
                 .iter()
                 .zip(places)
                 .find_map(|(declared, place)| {
-                    matched(
-                        &declared.ty,
-                        !declared.lengths.is_empty(),
-                        &parameter.name,
-                        &place_type(place),
-                    )
+                    let is_array = !declared.lengths.is_empty();
+                    self.matched(&declared.ty, is_array, &parameter.name, &place_type(place))
                 });
             match (deduced, &parameter.default) {
-                (Some(ty), _) if parameter.value.is_none() => given.push(TemplateValue::Type(ty)),
+                (Some(value), _) if is_kind(&value, parameter) => given.push(value),
                 (_, Some(default)) => {
                     let bound = self.bind_template(
                         std::slice::from_ref(parameter),

@@ -41,8 +41,14 @@ impl Parser {
 
     /// Parses a declarator: pointers, a name and array lengths.
     pub(super) fn declarator(&mut self, specifiers: &Specifiers) -> Outcome<Variable> {
-        let ty = self.pointers(specifiers.ty.clone())?;
+        let mut ty = self.pointers(specifiers.ty.clone())?;
         let at = self.at();
+        // `T (&name)[N]`.
+        let is_array_reference = self.is("(") && self.is_at(1, "&");
+        if is_array_reference {
+            self.next += 2;
+            ty.reference = true;
+        }
         if self.is("(") && self.is_at(1, "*") {
             return fault(
                 at,
@@ -51,6 +57,9 @@ impl Parser {
         }
         let name = self.name("the name of a variable")?;
         self.shadow(&name);
+        if is_array_reference {
+            self.expect(")")?;
+        }
         let mut lengths = Vec::new();
         while self.take("[") {
             if self.take("]") {

@@ -19,6 +19,15 @@ fn this(at: u32) -> Expr {
 }
 
 impl Parser {
+    /// Returns true if a friend starts here, which is a function outside of the structure.
+    pub(super) fn friend_ahead(&self) -> bool {
+        let words = (0..).map_while(|ahead| match self.peek_at(ahead) {
+            Tok::Name(word) => Some(word),
+            _ => None,
+        });
+        words.into_iter().any(|word| &**word == "friend")
+    }
+
     /// Returns true if a member function starts here: a parenthesis comes before the end of the member.
     pub(super) fn method_ahead(&self) -> bool {
         let mut ahead = 0;
@@ -36,24 +45,21 @@ impl Parser {
 
     /// Parses a member function or constructor.
     pub(super) fn method(&mut self, owner: &Rc<str>, template: &[TemplateParam]) -> Outcome<()> {
-        while matches!(self.peek(), Tok::Name(word) if matches!(&**word, "explicit" | "friend" | "virtual"))
-        {
-            if !self.take_word("explicit") {
-                return fault(
-                    self.at(),
-                    "friends and virtual functions are not supported; write a __device__ function",
-                );
-            }
-        }
         if self.is_word("template") || self.is("~") {
             return fault(
                 self.at(),
                 "member templates and destructors are not supported; write a __device__ function",
             );
         }
-        while matches!(self.peek(), Tok::Name(word) if matches!(&**word, "__device__" | "__host__" | "inline" | "__forceinline__" | "__inline__" | "constexpr"))
+        while matches!(self.peek(), Tok::Name(word) if matches!(&**word, "__device__" | "__host__" | "inline" | "__forceinline__" | "__inline__" | "constexpr" | "explicit"))
         {
             self.next += 1;
+        }
+        if self.is_word("virtual") {
+            return fault(
+                self.at(),
+                "virtual functions are not supported; write a __device__ function",
+            );
         }
         let at = self.at();
         let is_constructor = self.is_word(owner) && self.is_at(1, "(");

@@ -72,7 +72,10 @@ pub(crate) fn parse_entry(
     for (name, _) in &program.aliases {
         parser.types.insert(name.clone());
     }
-    let name = parser.name("the name of a kernel")?;
+    let mut name = parser.name("the name of a kernel")?;
+    while parser.take("::") {
+        name = parser.name("the name of a kernel")?;
+    }
     let arguments = if parser.is("<") {
         parser.template_arguments()?
     } else {

@@ -118,6 +118,11 @@ impl Parser {
                 self.expect(";")?;
                 StmtKind::Empty
             }
+            "namespace" if self.is_at(2, "=") => {
+                self.next += 4;
+                self.expect(";")?;
+                StmtKind::Empty
+            }
             "struct" | "union" if self.is_at(1, "{") || self.is_at(2, "{") => {
                 let name = self.structure_body(Vec::new())?;
                 if self.take(";") {

@@ -107,6 +107,10 @@ impl Parser {
                 self.next += 2;
                 continue;
             }
+            if self.friend_ahead() {
+                self.function_or_variables(template.to_vec())?;
+                continue;
+            }
             if self.method_ahead() {
                 self.method(name, template)?;
                 continue;

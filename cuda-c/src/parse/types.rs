@@ -8,7 +8,7 @@ use crate::error::{Outcome, fault};
 use crate::source::Tok;
 
 /// Words that are part of a declaration and have no meaning for a kernel.
-const IGNORED: [&str; 15] = [
+const IGNORED: [&str; 16] = [
     "inline",
     "static",
     "register",
@@ -24,6 +24,7 @@ const IGNORED: [&str; 15] = [
     "struct",
     "enum",
     "mutable",
+    "friend",
 ];
 
 /// Names of types that are declared in every source.

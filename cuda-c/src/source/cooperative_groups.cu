@@ -36,6 +36,7 @@ struct grid_group {
 
 template<unsigned N, typename Parent = void>
 struct thread_block_tile {
+    unsigned parent_size;
     __device__ void sync() const { __syncwarp(); }
     __device__ unsigned size() const { return N; }
     __device__ unsigned num_threads() const { return N; }
@@ -43,11 +44,9 @@ struct thread_block_tile {
         return ((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x) % N;
     }
     __device__ unsigned meta_group_rank() const {
-        return ((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x) / N;
+        return ((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x) % parent_size / N;
     }
-    __device__ unsigned meta_group_size() const {
-        return (blockDim.x * blockDim.y * blockDim.z + N - 1) / N;
-    }
+    __device__ unsigned meta_group_size() const { return (parent_size + N - 1) / N; }
     __device__ int shfl(int value, int lane) const { return __shfl_sync(~0u, value, lane, N); }
     __device__ unsigned shfl(unsigned value, int lane) const { return __shfl_sync(~0u, value, lane, N); }
     __device__ float shfl(float value, int lane) const { return __shfl_sync(~0u, value, lane, N); }
@@ -82,6 +81,7 @@ __device__ grid_group this_grid() {
 template<unsigned N, typename G>
 __device__ thread_block_tile<N> tiled_partition(const G &parent) {
     thread_block_tile<N> tile;
+    tile.parent_size = parent.size();
     return tile;
 }
 

@@ -84,12 +84,19 @@ pub(super) fn missing(limits: &wgpu::Limits) -> Option<String> {
     Some(format!("one with {} {}, below {}", low.0, low.1, low.2))
 }
 
-/// Returns the default limits of WebGPU, raised to the adapter's own for sizes of buffers and workgroups, and lowered to them where
+/// Storage buffers of a kernel that are asked of a device.
+const MAX_STORAGE_BUFFERS: u32 = 32;
+
+/// Returns the default limits of WebGPU, raised to the adapter's own for buffers and workgroups, and lowered to them where
 /// the adapter has less, as Mali GPUs for textures. [`missing`] names those that kernels need.
 pub(super) fn wanted(adapter: &wgpu::Limits, tier: LimitTier) -> wgpu::Limits {
     let mut limits = wgpu::Limits::defaults().or_worse_values_from(adapter);
     if tier != LimitTier::WebGpuDefault {
         limits.max_buffer_size = adapter.max_buffer_size;
+        // Kernels of users may have more buffers than WebGPU's 8. Some drivers report millions.
+        limits.max_storage_buffers_per_shader_stage = adapter
+            .max_storage_buffers_per_shader_stage
+            .min(MAX_STORAGE_BUFFERS);
         limits.max_storage_buffer_binding_size = adapter.max_storage_buffer_binding_size;
         limits.max_compute_workgroup_storage_size = adapter.max_compute_workgroup_storage_size;
         limits.max_compute_invocations_per_workgroup =

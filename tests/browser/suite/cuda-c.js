@@ -76,7 +76,9 @@ async function launchOn(device, { wgsl, entry, grid, buffers, uniform }) {
 export async function runCudaCase(one) {
   if (one.error) return one.error;
   const adapter = await navigator.gpu.requestAdapter();
-  const device = await adapter.requestDevice();
+  const { maxStorageBuffersPerShaderStage } = adapter.limits;
+  if (one.buffers.length > maxStorageBuffersPerShaderStage) return null;
+  const device = await adapter.requestDevice({ requiredLimits: { maxStorageBuffersPerShaderStage } });
   try {
     device.pushErrorScope("validation");
     const bound = await launchOn(device, one);

@@ -16,6 +16,7 @@ __device__ int sum_of_block(cg::thread_block block, int *scratch, int value) {
 }
 
 __global__ void groups(const int *input, int *blocks, int *tiles, unsigned *votes) {
+    namespace cg = cooperative_groups;
     __shared__ int scratch[64];
     cg::thread_block block = cg::this_thread_block();
     cg::thread_block_tile<32> warp = cg::tiled_partition<32>(block);
@@ -33,5 +34,5 @@ __global__ void groups(const int *input, int *blocks, int *tiles, unsigned *vote
     unsigned odd = part.ballot(value % 2);
     int any = warp.any(value == 7);
     int all = part.all(value < 90);
-    votes[i] = odd + 256 * any + 512 * all + 1024 * part.meta_group_rank();
+    votes[i] = odd + 256 * any + 512 * all + 1024 * part.meta_group_rank() + 8192 * warp.meta_group_rank();
 }

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <functional>
 #include <numeric>
+#include <string>
 #include <vector>
 #include <cuda_runtime.h>
 

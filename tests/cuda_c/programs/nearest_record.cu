@@ -62,7 +62,7 @@ int main(int argc, char *argv[])
     cudaMalloc((void **)&out, sizeof(float) * count);
     cudaMemcpy(d_places, &places[0], sizeof(Place) * count, cudaMemcpyHostToDevice);
     distances<<<grid, threads>>>(d_places, out, count, latitude, longitude);
-    cudaThreadSynchronize();
+    cudaDeviceSynchronize();
     cudaMemcpy(host, out, sizeof(float) * count, cudaMemcpyDeviceToHost);
     nearestFirst(records, host, count, shown);
     for (int i = 0; i < shown; i++)

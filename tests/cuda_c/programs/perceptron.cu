@@ -76,7 +76,7 @@ void train(float *inputs, float *weights, float *partial, int n_inputs, int n_un
     cudaMemcpy(d_weights, weights, n_inputs * n_units * sizeof(float), cudaMemcpyHostToDevice);
 
     forward_layer<<<grid, threads>>>(d_inputs, d_weights, d_partial, n_units);
-    cudaThreadSynchronize();
+    cudaDeviceSynchronize();
 
     cudaError_t error = cudaGetLastError();
     if (error != cudaSuccess) {
