@@ -25,7 +25,7 @@ fn waits<T>(future: &mut std::pin::Pin<&mut impl Future<Output = T>>) -> bool {
 /// share a queue wait for each other.
 #[test]
 fn waiting_yields_and_copies_overlap_kernels() {
-    in_own_process("waiting_yields_and_copies_overlap_kernels", || {
+    in_own_process("order::waiting_yields_and_copies_overlap_kernels", || {
         let device = &GpuDevice::open(&request()).unwrap();
         let slow = Slow::new(device);
         let bytes = mixed(1 << 20, 3);

@@ -204,7 +204,7 @@ fn names() -> Case {
     };
     let reals: Vec<f32> = array.iter().map(of).collect();
     let case = kernel!("names")
-        .entry("main_loop")
+        .entry("distance")
         .over(50, 32)
         .input(&array);
     case.output(own).output_within(reals, near(1e-6)).i32(50)

@@ -56,7 +56,9 @@ fn plain(name: &str) -> String {
     for cast in ["(int)", "(unsigned)", "(bool)"] {
         name = name.replace(cast, "");
     }
-    let name = name.replace("true", "1").replace("false", "0");
+    for (from, to) in [("true", "1"), ("false", "0"), ("U>", ">"), ("U,", ",")] {
+        name = name.replace(from, to);
+    }
     name.split_whitespace().collect()
 }
 
@@ -91,6 +93,7 @@ pub fn build(nvcc: &Path, architecture: &str, case: &Case) -> Result<Built, Stri
     std::fs::write(folder.path().join("helper_functions.h"), "").unwrap();
     let mut command = Command::new(nvcc);
     command.args(["-ptx", "-w", "-std=c++17", "--expt-relaxed-constexpr"]);
+    command.args(["-include", "cstdint"]);
     command.args(["-arch", architecture]);
     for (name, value) in &case.defines {
         command.arg(format!("-D{name}={value}"));
@@ -159,13 +162,13 @@ impl Gpu {
             let entry = built.entry.as_ptr();
             ok(sys::cuModuleGetFunction(&raw mut function, module.0, entry))?;
         }
-        let n_params = n_params(function);
+        let sizes = sizes_of_params(function);
         let mut memory = Memory::default();
         let mut values: Vec<[u64; 32]> = Vec::new();
         for (position, arg) in case.args.iter().enumerate() {
             let mut value = [0; 32];
             match arg {
-                Arg::Buffer { before, .. } if position < n_params => {
+                Arg::Buffer { before, .. } if position < sizes.len() => {
                     value[0] = memory.upload(before)?;
                 }
                 Arg::Buffer { before, .. } => {
@@ -173,6 +176,9 @@ impl Gpu {
                 }
                 Arg::I32(number) => value[0] = i64::from(*number) as u64,
                 Arg::U32(number) => value[0] = u64::from(*number),
+                Arg::F32(number) if sizes.get(position) == Some(&2) => {
+                    value[0] = u64::from(half_bits(*number));
+                }
                 Arg::F32(number) => value[0] = u64::from(number.to_bits()),
                 Arg::Bytes(bytes) => {
                     for (word, bytes) in value.iter_mut().zip(bytes.chunks(8)) {
@@ -184,8 +190,8 @@ impl Gpu {
             }
             values.push(value);
         }
-        if values.len() < n_params {
-            return Err(format!("{} arguments of {n_params}", values.len()));
+        if values.len() < sizes.len() {
+            return Err(format!("{} arguments of {}", values.len(), sizes.len()));
         }
         let addresses = values.iter_mut().map(|value| value.as_mut_ptr().cast());
         let mut addresses: Vec<*mut c_void> = addresses.collect();
@@ -205,14 +211,24 @@ impl Gpu {
     }
 }
 
-fn n_params(function: sys::CUfunction) -> usize {
-    let (mut offset, mut size) = (0, 0);
-    // SAFETY: the variables outlive the call. It fails for an index beyond the last parameter.
-    let mut exists = |index| unsafe {
-        sys::cuFuncGetParamInfo(function, index, &raw mut offset, &raw mut size)
-            == CUresult::CUDA_SUCCESS
+/// Returns the bytes of each parameter of a kernel.
+fn sizes_of_params(function: sys::CUfunction) -> Vec<usize> {
+    let size_of = |index| {
+        let (mut offset, mut size) = (0, 0);
+        // SAFETY: the variables outlive the call. It fails for an index beyond the last parameter.
+        let code =
+            unsafe { sys::cuFuncGetParamInfo(function, index, &raw mut offset, &raw mut size) };
+        ok(code).ok().map(|()| size)
     };
-    (0..).take_while(|index| exists(*index)).count()
+    (0..).map_while(size_of).collect()
+}
+
+/// Returns the bits of a number that `half` represents, and is not small.
+fn half_bits(number: f32) -> u16 {
+    let bits = number.to_bits();
+    let sign = (bits >> 16 & 0x8000) as u16;
+    let magnitude = (bits & 0x7fff_ffff).saturating_sub(112 << 23);
+    sign | (magnitude >> 13) as u16
 }
 
 /// Returns the name of the variable that an argument beyond the parameters fills.

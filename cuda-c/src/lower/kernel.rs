@@ -141,8 +141,13 @@ fn entry_name(name: &str) -> String {
     } else {
         trimmed.to_owned()
     };
-    let is_reserved = naga::keywords::wgsl::RESERVED.contains(&safe.as_str())
-        || matches!(safe.as_str(), "main" | "min" | "max" | "dot");
+    let is_reserved = [
+        naga::keywords::wgsl::RESERVED,
+        naga::keywords::wgsl::BUILTIN_IDENTIFIERS,
+        &["main"],
+    ]
+    .into_iter()
+    .any(|names| names.contains(&safe.as_str()));
     if is_reserved || safe.ends_with(|c: char| c.is_ascii_digit()) {
         safe.push('_');
     }

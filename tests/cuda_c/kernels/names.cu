@@ -5,7 +5,7 @@ __device__ float clamp(float x, float a, float b) { return fmaxf(a, fminf(x, b))
 __device__ float lerp(float a, float b, float t) { return a + t * (b - a); }
 __device__ int step(int fn) { return fn + 1; }
 
-__global__ void main_loop(const int *array, int *self, float *type, int length)
+__global__ void distance(const int *array, int *self, float *type, int length)
 {
     int var = blockIdx.x * blockDim.x + threadIdx.x;
     if (var >= length) return;
