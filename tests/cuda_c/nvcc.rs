@@ -152,6 +152,8 @@ impl Gpu {
                 Arg::I32(number) => value[0] = i64::from(*number) as u64,
                 Arg::U32(number) => value[0] = u64::from(*number),
                 Arg::F32(number) => value[0] = u64::from(number.to_bits()),
+                Arg::I64(number) => value[0] = *number as u64,
+                Arg::U64(number) => value[0] = *number,
                 Arg::Bytes(bytes) => {
                     for (word, bytes) in value.iter_mut().zip(bytes.chunks(8)) {
                         let mut whole = [0; 8];

@@ -1,4 +1,7 @@
 // Operators on 64-bit integers, the conversions of C around them, and the functions on their bits.
+#include <climits>
+#include <cstdint>
+
 template <typename T>
 __device__ T clamped(T value, T low, T high) {
     return min(max(value, low), high);
@@ -6,8 +9,8 @@ __device__ T clamped(T value, T low, T high) {
 
 __device__ long long sign(long long v) { return v < 0 ? -1LL : v > 0 ? 1LL : 0LL; }
 __device__ int kind(int) { return 1; }
-__device__ int kind(unsigned long long) { return 2; }
-__device__ int kind(long long) { return 3; }
+__device__ int kind(unsigned long) { return 2; }
+__device__ int kind(long) { return 3; }
 __device__ int kind(float) { return 4; }
 
 __global__ void long_operators(const long long *a, const long long *b, long long *out, int n) {
@@ -31,7 +34,10 @@ __global__ void long_operators(const long long *a, const long long *b, long long
     v *= 7;
     v ^= y;
     v >>= 3LL;
-    to[10] = v++ + --v;
+    to[10] = v++;
+    to[10] += 3 * --v;
+    v--;
+    to[10] ^= v;
     to[11] = sign(x) * (x && y ? 10 : 20);
     to[12] = abs(x >> 1) + min(x, y) - max(x, 5LL);
     to[13] = clamped(x, -1000000000000LL, 1000000000000LL);
@@ -58,7 +64,7 @@ __global__ void long_unsigned(const unsigned long long *a, const unsigned long *
     to[6] = __brevll(x);
     to[7] = __umul64hi(x, y);
     to[8] = __mul64hi((long long)x, (long long)y);
-    to[9] = min(x, y) ^ max(x, (unsigned long)i);
+    to[9] = min(x, y) ^ max(x, (unsigned long long)i);
     to[10] = x % 10 + x / 1000000007ULL;
     to[11] = UINT64_MAX - (ULLONG_MAX >> 60);
 }
@@ -81,7 +87,7 @@ __global__ void long_conversions(const int *a, const float *f, long long *out, f
     to[9] = (long long)f[i];
     to[10] = (long long)(unsigned long long)fabsf(f[i]);
     to[11] = (-1L < 1U) + 2 * (-1 < 1UL) + 4 * (2147483648 > 0) + 8 * (0xffffffff == 4294967295) + 16 * (-2147483648 < 0);
-    to[12] = kind(1) + 10 * kind(1L) + 100 * kind(1ULL) + 1000 * kind(4294967296) + 10000 * kind(1 + 1UL) + 100000 * kind(1L * 1.0f);
+    to[12] = kind(1) + 10 * kind(1L) + 100 * kind(1UL) + 1000 * kind(4294967296) + 10000 * kind(1 + 1UL) + 100000 * kind(1L * 1.0f);
     to[13] = sizeof(long) + 10 * sizeof(1ULL) + 100 * sizeof(x + 1L) + 1000 * sizeof(int64_t) + 10000 * alignof(unsigned long);
     to[14] = __float2ll_rn(f[i]) + (1LL << 40) - llrintf(f[i]);
     to[15] = u << 1 | 1ULL << (x & 63);
