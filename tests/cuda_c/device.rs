@@ -78,8 +78,14 @@ pub fn check(engine: &str, request: &DeviceRequest, cases: Vec<Case>) {
     let is_selected = |case: &&Case| {
         only.as_ref().is_none_or(|only| case.name == only) && case.runs_on(capabilities)
     };
-    let selected = cases.iter().filter(is_selected);
+    let selected: Vec<&Case> = cases.iter().filter(is_selected).collect();
+    println!(
+        "{} of {} cases run on {engine}",
+        selected.len(),
+        cases.len()
+    );
     let failures: Vec<String> = selected
+        .into_iter()
         .filter_map(|case| {
             let outputs = block_on(outputs(&device, case));
             let why = outputs.and_then(|outputs| compare(case, &outputs)).err()?;

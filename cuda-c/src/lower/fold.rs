@@ -17,7 +17,9 @@ impl Lowering<'_> {
                 }
                 let left = self.opaque(left);
                 let right = match (op, b) {
-                    (Op::Divide | Op::Modulo, b) if !matches!(b, Literal::F32(_)) => {
+                    (Op::Divide | Op::Modulo, b)
+                        if !matches!(b, Literal::F32(_) | Literal::F16(_)) =>
+                    {
                         self.opaque(right)
                     }
                     _ => right,
