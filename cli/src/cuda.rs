@@ -106,6 +106,8 @@ pub fn print(arguments: &CudaArguments) -> Result<(), Failure> {
         .defines(&defines)
         .narrow_f64(arguments.narrow_f64)
         .float16(true)
+        // WebGPU has none.
+        .int64(arguments.emit != Language::Wgsl)
         // PTX has subgroups of 32.
         .subgroups(arguments.emit == Language::Ptx);
     let compiled =

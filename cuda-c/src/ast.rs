@@ -17,8 +17,9 @@ pub(crate) enum Prim {
     Float,
     Double,
     Half,
-    /// A 64-bit integer, which is refused where it is used.
-    Wide,
+    /// A signed integer of 64 bits: `long`, which is as long as `long long`.
+    Long,
+    ULong,
 }
 
 #[derive(Debug, Clone)]
@@ -90,6 +91,7 @@ pub(crate) enum ExprKind {
         value: u64,
         unsigned: bool,
         long: bool,
+        decimal: bool,
     },
     Float(f64),
     Bool(bool),

@@ -66,10 +66,13 @@ pub struct CudaOptions<'a> {
     pub subgroups: bool,
     /// The device has 16-bit floats: `half` is allowed.
     pub float16: bool,
+    /// The device has 64-bit integers: `long`, `long long` and their unsigned forms are allowed. WebGPU has none.
+    pub int64: bool,
 }
 
 impl<'a> CudaOptions<'a> {
-    /// Creates options with a block of 256 threads and without dynamic shared memory, macros, subgroups or 16-bit floats.
+    /// Creates options with a block of 256 threads and without dynamic shared memory, macros, subgroups, 16-bit floats or 64-bit
+    /// integers.
     #[must_use]
     pub const fn new(entry: &'a str) -> Self {
         Self {
@@ -80,6 +83,7 @@ impl<'a> CudaOptions<'a> {
             narrow_f64: false,
             subgroups: false,
             float16: false,
+            int64: false,
         }
     }
 
@@ -121,6 +125,12 @@ impl<'a> CudaOptions<'a> {
     pub const fn float16(self, float16: bool) -> Self {
         Self { float16, ..self }
     }
+
+    /// Sets whether the device has 64-bit integers.
+    #[must_use]
+    pub const fn int64(self, int64: bool) -> Self {
+        Self { int64, ..self }
+    }
 }
 
 /// The type of a scalar parameter in the uniform; narrower integers and `bool` are widened to 32 bits.
@@ -132,6 +142,10 @@ pub enum ScalarKind {
     U32,
     /// A `float`, or a `half` widened to it.
     F32,
+    /// A signed integer of 64 bits.
+    I64,
+    /// An unsigned integer of 64 bits.
+    U64,
 }
 
 /// The binding or uniform member that receives a parameter.

@@ -12,6 +12,9 @@ pub(crate) fn validate(module: &naga::Module, options: &CudaOptions<'_>) -> Outc
     if options.float16 {
         capabilities |= Capabilities::SHADER_FLOAT16 | Capabilities::SHADER_FLOAT16_IN_FLOAT32;
     }
+    if options.int64 {
+        capabilities |= Capabilities::SHADER_INT64;
+    }
     if subgroups {
         capabilities |= Capabilities::SUBGROUP | Capabilities::SUBGROUP_BARRIER;
     }

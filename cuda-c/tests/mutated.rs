@@ -105,6 +105,7 @@ fn compile(source: &str, random: &mut Random) -> usize {
             .block([32, 2, 1])
             .shared_bytes(256)
             .narrow_f64(random.below(2) == 0)
+            .int64(random.below(2) == 0)
             .subgroups(random.below(2) == 0);
         match compile_cuda(source, &options) {
             Ok(compiled) => {

@@ -21,6 +21,10 @@ pub enum CudaArg<'a, Buffer> {
     U32(u32),
     /// For `float`.
     F32(f32),
+    /// For `long`, on devices with 64-bit integers.
+    I64(i64),
+    /// For `unsigned long`, on devices with 64-bit integers.
+    U64(u64),
     /// The bytes of a structure or vector, in the layout of CUDA.
     Bytes(&'a [u8]),
 }
@@ -36,8 +40,9 @@ pub struct CudaKernel<B: Backend> {
 }
 
 /// Compiles a kernel in CUDA C for a device. Warp functions become subgroup operations if all subgroups of the device have 32
-/// invocations, and `half` is allowed if it has [`Capabilities::float16`](super::Capabilities::float16), whatever
-/// [`CudaOptions::subgroups`] and [`CudaOptions::float16`] say.
+/// invocations, `half` is allowed if it has [`Capabilities::float16`](super::Capabilities::float16), and `long` if it has
+/// [`Capabilities::int64`](super::Capabilities::int64), whatever [`CudaOptions::subgroups`], [`CudaOptions::float16`] and
+/// [`CudaOptions::int64`] say.
 ///
 /// # Errors
 /// [`KernelCompile`](Error::KernelCompile) with `line:column: message` of the CUDA source, or a message about an option.
@@ -60,7 +65,10 @@ pub async fn compile_cuda<B: Backend>(
         ));
     }
     let subgroups = capabilities.subgroups && backend.info().subgroup_size == (32, 32);
-    let options = options.subgroups(subgroups).float16(capabilities.float16);
+    let options = options
+        .subgroups(subgroups)
+        .float16(capabilities.float16)
+        .int64(capabilities.int64);
     let failed = |message: String| Error::KernelCompile {
         kernel: options.entry.to_owned(),
         message,
@@ -154,8 +162,8 @@ impl<B: Backend> CudaKernel<B> {
                     buffers.push(KernelArg::Buffer(*buffer));
                 }
                 (CudaParamKind::Scalar { offset, kind }, arg) => {
-                    let word = word(kind, arg).ok_or_else(|| mismatch(param, arg))?;
-                    write(&mut words, offset, &[word]);
+                    let (parts, n) = parts(kind, arg).ok_or_else(|| mismatch(param, arg))?;
+                    write(&mut words, offset, &parts[..n]);
                 }
                 (CudaParamKind::Struct { offset, n_bytes }, CudaArg::Bytes(bytes))
                     if bytes.len() == n_bytes as usize =>
@@ -182,14 +190,17 @@ fn write(words: &mut [u32], offset: u32, parts: &[u32]) {
     }
 }
 
-/// Returns the bits of a scalar, if the argument has its kind.
-fn word<Buffer>(kind: ScalarKind, arg: &CudaArg<'_, Buffer>) -> Option<u32> {
-    match (kind, arg) {
-        (ScalarKind::I32, CudaArg::I32(value)) => Some(value.cast_unsigned()),
-        (ScalarKind::U32, CudaArg::U32(value)) => Some(*value),
-        (ScalarKind::F32, CudaArg::F32(value)) => Some(value.to_bits()),
-        _ => None,
-    }
+/// Returns the words of a scalar and their number, if the argument has its kind.
+fn parts<Buffer>(kind: ScalarKind, arg: &CudaArg<'_, Buffer>) -> Option<([u32; 2], usize)> {
+    let (bits, n) = match (kind, arg) {
+        (ScalarKind::I32, CudaArg::I32(value)) => (value.cast_unsigned().into(), 1),
+        (ScalarKind::U32, CudaArg::U32(value)) => ((*value).into(), 1),
+        (ScalarKind::F32, CudaArg::F32(value)) => (value.to_bits().into(), 1),
+        (ScalarKind::I64, CudaArg::I64(value)) => (value.cast_unsigned(), 2),
+        (ScalarKind::U64, CudaArg::U64(value)) => (*value, 2),
+        _ => return None,
+    };
+    Some(([bits as u32, (bits >> 32) as u32], n))
 }
 
 fn mismatch<Buffer>(param: &CudaParam, arg: &CudaArg<'_, Buffer>) -> Error {
@@ -204,6 +215,8 @@ fn mismatch<Buffer>(param: &CudaParam, arg: &CudaArg<'_, Buffer>) -> Error {
         CudaArg::I32(value) => format!("CudaArg::I32({value})"),
         CudaArg::U32(value) => format!("CudaArg::U32({value})"),
         CudaArg::F32(value) => format!("CudaArg::F32({value})"),
+        CudaArg::I64(value) => format!("CudaArg::I64({value})"),
+        CudaArg::U64(value) => format!("CudaArg::U64({value})"),
         CudaArg::Bytes(bytes) => format!("CudaArg::Bytes of {} bytes", bytes.len()),
     };
     Error::InvalidArgument {

@@ -39,6 +39,10 @@ pub enum ParamKind {
     F32,
     /// A structure or vector.
     Struct,
+    /// A signed integer of 64 bits.
+    I64,
+    /// An unsigned integer of 64 bits.
+    U64,
 }
 
 /// A compiled kernel.
@@ -47,7 +51,7 @@ pub enum ParamKind {
 pub struct WebCompiled(CompiledCuda);
 
 /// Compiles the kernel `entry` of a source for a block of threads. `defines` are names of macros, each followed by its value;
-/// `features` are of `narrow-doubles`, `subgroups` and `float16`.
+/// `features` are of `narrow-doubles`, `subgroups`, `float16` and `int64`.
 ///
 /// # Errors
 /// `KERNEL_COMPILE` with `line:column: message` and the line of the CUDA source.
@@ -76,7 +80,8 @@ pub fn compile_cuda(
         .defines(&defines)
         .narrow_f64(has("narrow-doubles"))
         .subgroups(has("subgroups"))
-        .float16(has("float16"));
+        .float16(has("float16"))
+        .int64(has("int64"));
     let compiled = ::cuda_c::compile_cuda(source, &options);
     compiled
         .map(WebCompiled)
@@ -175,12 +180,14 @@ impl WebCompiled {
                 [kind as u32, binding, element_bytes]
             }
             CudaParamKind::Scalar { offset, kind } => {
-                let kind = match kind {
-                    ScalarKind::I32 => ParamKind::I32,
-                    ScalarKind::U32 => ParamKind::U32,
-                    ScalarKind::F32 => ParamKind::F32,
+                let (kind, n_bytes) = match kind {
+                    ScalarKind::I32 => (ParamKind::I32, 4),
+                    ScalarKind::U32 => (ParamKind::U32, 4),
+                    ScalarKind::F32 => (ParamKind::F32, 4),
+                    ScalarKind::I64 => (ParamKind::I64, 8),
+                    ScalarKind::U64 => (ParamKind::U64, 8),
                 };
-                [kind as u32, offset, 4]
+                [kind as u32, offset, n_bytes]
             }
             CudaParamKind::Struct { offset, n_bytes } => {
                 [ParamKind::Struct as u32, offset, n_bytes]

@@ -93,7 +93,7 @@ fn compare_all(cases: &[Case], has_references: bool) -> Vec<String> {
             failures.push(format!("{title}: nvcc and the reference: {why}"));
         }
         for (name, engine) in &engines {
-            if case.needs_float16() && !engine.capabilities().float16 {
+            if !case.runs_on(engine.capabilities()) {
                 continue;
             }
             match agreement(engine, case, &outputs) {
@@ -138,7 +138,7 @@ fn sources_of_others_agree_with_nvcc() {
 fn sources_of_others_compile() {
     let cases = cases_of_others();
     let error = |case: &Case| {
-        let error = cuda_c::compile_cuda(case.source, &options(case)).err()?;
+        let error = cuda_c::compile_cuda(case.source, &options(case).int64(true)).err()?;
         Some(format!("{} ({}): {error}", case.name, case.entry))
     };
     let errors: Vec<String> = cases.iter().filter_map(error).collect();

@@ -2,6 +2,8 @@
 
 use std::fmt::Display;
 
+use pagepress::gpu::Capabilities;
+
 /// Contents of a buffer. The last word is padded with zeros.
 #[derive(Debug, Clone)]
 pub enum Data {
@@ -13,6 +15,8 @@ pub enum Data {
     U8(Vec<u8>),
     I8(Vec<i8>),
     F16(Vec<Half>),
+    I64(Vec<i64>),
+    U64(Vec<u64>),
 }
 
 /// The bits of a `half`.
@@ -103,7 +107,7 @@ macro_rules! data_of {
     };
 }
 
-data_of!(F32 f32, I32 i32, U32 u32, U16 u16, I16 i16, U8 u8, I8 i8, F16 Half);
+data_of!(F32 f32, I32 i32, U32 u32, U16 u16, I16 i16, U8 u8, I8 i8, F16 Half, I64 i64, U64 u64);
 
 /// The difference from the reference that a result may have.
 #[derive(Debug, Clone, Copy)]
@@ -133,6 +137,19 @@ macro_rules! number {
 }
 
 number!(f32, i32, u32, u16, i16, u8, i8);
+
+/// Numbers of 64 bits, which are compared exactly before they are rounded.
+macro_rules! long_number {
+    ($($element:ty),*) => {
+        $(impl Number for $element {
+            fn as_f64(self) -> f64 {
+                self as f64
+            }
+        })*
+    };
+}
+
+long_number!(i64, u64);
 
 fn is_equal<T: Number>(expected: T, found: T, tolerance: Tolerance) -> bool {
     let (e, f) = (expected.as_f64(), found.as_f64());
@@ -192,6 +209,8 @@ pub enum Arg {
     I32(i32),
     U32(u32),
     F32(f32),
+    I64(i64),
+    U64(u64),
     /// A struct or vector in CUDA's layout.
     Bytes(Vec<u8>),
 }
@@ -275,6 +294,17 @@ impl Case {
         self.source.contains("cuda_fp16.h")
     }
 
+    /// Returns true if the kernel needs 64-bit integers of the device.
+    pub fn needs_int64(&self) -> bool {
+        self.name.starts_with("long_")
+    }
+
+    /// Returns true if a device has the numbers that the kernel needs.
+    pub fn runs_on(&self, capabilities: &Capabilities) -> bool {
+        (capabilities.float16 || !self.needs_float16())
+            && (capabilities.int64 || !self.needs_int64())
+    }
+
     fn arg(mut self, arg: Arg) -> Self {
         self.args.push(arg);
         self
@@ -292,6 +322,14 @@ impl Case {
 
     pub fn f32(self, value: f32) -> Self {
         self.arg(Arg::F32(value))
+    }
+
+    pub fn i64(self, value: i64) -> Self {
+        self.arg(Arg::I64(value))
+    }
+
+    pub fn u64(self, value: u64) -> Self {
+        self.arg(Arg::U64(value))
     }
 
     /// A struct or vector by value, as its words in CUDA's layout.

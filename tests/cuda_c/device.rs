@@ -33,6 +33,8 @@ pub async fn outputs<B: Backend>(device: &B, case: &Case) -> Result<Vec<Vec<u8>>
             Arg::I32(value) => CudaArg::I32(*value),
             Arg::U32(value) => CudaArg::U32(*value),
             Arg::F32(value) => CudaArg::F32(*value),
+            Arg::I64(value) => CudaArg::I64(*value),
+            Arg::U64(value) => CudaArg::U64(*value),
             Arg::Bytes(bytes) => CudaArg::Bytes(bytes),
         })
         .collect();
@@ -72,12 +74,18 @@ pub fn check(engine: &str, request: &DeviceRequest, cases: Vec<Case>) {
     }
     let device = GpuDevice::open(request).expect("needs a GPU, a software one will do");
     let only = std::env::var("PAGEPRESS_CUDA_CASE").ok();
-    let has_float16 = device.capabilities().float16;
+    let capabilities = device.capabilities();
     let is_selected = |case: &&Case| {
-        only.as_ref().is_none_or(|only| case.name == only) && (has_float16 || !case.needs_float16())
+        only.as_ref().is_none_or(|only| case.name == only) && case.runs_on(capabilities)
     };
-    let selected = cases.iter().filter(is_selected);
+    let selected: Vec<&Case> = cases.iter().filter(is_selected).collect();
+    println!(
+        "{} of {} cases run on {engine}",
+        selected.len(),
+        cases.len()
+    );
     let failures: Vec<String> = selected
+        .into_iter()
         .filter_map(|case| {
             let outputs = block_on(outputs(&device, case));
             let why = outputs.and_then(|outputs| compare(case, &outputs)).err()?;

@@ -16,6 +16,8 @@ fn kind(data: &Data) -> &'static str {
         Data::U8(_) => "Uint8Array",
         Data::I8(_) => "Int8Array",
         Data::F16(_) => "Float16Array",
+        Data::I64(_) => "BigInt64Array",
+        Data::U64(_) => "BigUint64Array",
     }
 }
 

@@ -32,6 +32,7 @@ mod half;
 mod headers;
 mod inputs;
 mod language;
+mod long;
 mod math;
 #[cfg(cuda_engine)]
 mod nvcc;
@@ -107,6 +108,7 @@ themes!(
     half,
     headers,
     language,
+    long,
     math,
     pointers,
     programs,
@@ -143,9 +145,9 @@ fn names_of_cases_are_unique() {
 #[test]
 fn cases_are_written_for_a_browser_if_asked() {
     if let Some(path) = std::env::var_os("PAGEPRESS_WRITE_CUDA_CASES") {
-        // WebGPU has 16-bit floats on some devices only.
+        // WebGPU has 16-bit floats on some devices only, and no 64-bit integers.
         let mut cases = all_cases();
-        cases.retain(|case| !case.needs_float16());
+        cases.retain(|case| !case.needs_float16() && !case.needs_int64());
         std::fs::write(path, export::json(&cases)).unwrap();
     }
 }

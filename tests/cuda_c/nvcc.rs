@@ -180,6 +180,8 @@ impl Gpu {
                     value[0] = u64::from(half_bits(*number));
                 }
                 Arg::F32(number) => value[0] = u64::from(number.to_bits()),
+                Arg::I64(number) => value[0] = *number as u64,
+                Arg::U64(number) => value[0] = *number,
                 Arg::Bytes(bytes) => {
                     for (word, bytes) in value.iter_mut().zip(bytes.chunks(8)) {
                         let mut whole = [0; 8];

@@ -12,5 +12,6 @@ pub fn options(case: &Case) -> CudaOptions<'_> {
     options.defines = &case.defines;
     options.narrow_f64 = case.narrow_f64;
     options.float16 = case.needs_float16();
+    options.int64 = case.needs_int64();
     options
 }

@@ -83,6 +83,11 @@ fn data(kind: &str, numbers: &[f64]) -> Outcome<Data> {
             .map(|number| number as u32)
             .collect::<Vec<_>>()
             .into(),
+        "i64" => integers().collect::<Vec<_>>().into(),
+        "u64" => integers()
+            .map(|number| number as u64)
+            .collect::<Vec<_>>()
+            .into(),
         "i16" => integers()
             .map(|number| number as i16)
             .collect::<Vec<_>>()
@@ -111,6 +116,8 @@ fn scalar(value: &Value) -> Outcome<Option<Arg>> {
         "i32" => Some(Arg::I32(number(value)? as i64 as i32)),
         "u32" => Some(Arg::U32(number(value)? as u32)),
         "f32" => Some(Arg::F32(number(value)? as f32)),
+        "i64" => Some(Arg::I64(number(value)? as i64)),
+        "u64" => Some(Arg::U64(number(value)? as u64)),
         _ => None,
     })
 }
@@ -134,9 +141,11 @@ fn arg(value: &Value, tolerance: Tolerance, random: &mut Random) -> Outcome<Arg>
     let mut bytes = Vec::new();
     for member in members {
         bytes.extend(match scalar(member)? {
-            Some(Arg::I32(number)) => number.to_le_bytes(),
-            Some(Arg::U32(number)) => number.to_le_bytes(),
-            Some(Arg::F32(number)) => number.to_le_bytes(),
+            Some(Arg::I32(number)) => number.to_le_bytes().to_vec(),
+            Some(Arg::U32(number)) => number.to_le_bytes().to_vec(),
+            Some(Arg::F32(number)) => number.to_le_bytes().to_vec(),
+            Some(Arg::I64(number)) => number.to_le_bytes().to_vec(),
+            Some(Arg::U64(number)) => number.to_le_bytes().to_vec(),
             _ => return Err(format!("{member} is no member")),
         });
     }

@@ -97,6 +97,9 @@ impl Lowering<'_> {
         let (lowest, max) = match ty.prim() {
             Some(Prim::Int) => (i64::from(i32::MIN), i64::from(i32::MAX)),
             Some(Prim::UInt) => (0, i64::from(u32::MAX)),
+            Some(Prim::Long) => (i64::MIN, i64::MAX),
+            // All bits are set.
+            Some(Prim::ULong) => (0, -1),
             Some(Prim::Float) => {
                 let value = match limit {
                     "max" => f32::MAX,
@@ -135,7 +138,7 @@ impl Lowering<'_> {
                 );
             }
         };
-        let leaf = self.literal(value as i32, ty.prim().unwrap_or(Prim::Int));
+        let leaf = self.literal(value, ty.prim().unwrap_or(Prim::Int));
         Ok(Value::leaf(ty, leaf, Level::UNIFORM))
     }
 }

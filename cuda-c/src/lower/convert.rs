@@ -12,7 +12,7 @@ use crate::types::{BOOL, INT, Prim, Ty};
 /// The type that integers narrower than `int` are promoted to.
 pub(super) fn promoted(prim: Prim) -> Prim {
     match prim {
-        Prim::Float | Prim::Double | Prim::Half | Prim::UInt => prim,
+        Prim::Float | Prim::Double | Prim::Half | Prim::UInt | Prim::Long | Prim::ULong => prim,
         _ => Prim::Int,
     }
 }
@@ -24,6 +24,10 @@ pub(super) fn common(a: Prim, b: Prim) -> Prim {
         Prim::Float
     } else if a == Prim::Half || b == Prim::Half {
         Prim::Half
+    } else if a == Prim::ULong || b == Prim::ULong {
+        Prim::ULong
+    } else if a == Prim::Long || b == Prim::Long {
+        Prim::Long
     } else if a == Prim::UInt || b == Prim::UInt {
         Prim::UInt
     } else {
@@ -158,11 +162,13 @@ impl Lowering<'_> {
         self.convert(value, &BOOL, at)
     }
 
-    /// Returns the value of a constant integer.
+    /// Returns the value of a constant integer; that of an `unsigned long` wraps.
     pub(super) fn constant(&self, value: &Value) -> Option<i64> {
         match self.literal_of(value.first()?)? {
             Literal::I32(value) => Some(i64::from(value)),
             Literal::U32(value) => Some(i64::from(value)),
+            Literal::I64(value) => Some(value),
+            Literal::U64(value) => Some(value as i64),
             Literal::Bool(value) => Some(i64::from(value)),
             _ => None,
         }
@@ -207,7 +213,7 @@ impl Lowering<'_> {
             }
             let x = self.convert_prim(x, a, prim);
             let y = self.convert_prim(y, b, Prim::UInt);
-            let leaf = self.shift(ir_operator(op), x, y);
+            let leaf = self.shift_of(prim, ir_operator(op), x, y);
             return Ok(Value::leaf(Ty::Prim(prim), leaf, level));
         }
         let prim = common(a, b);

@@ -26,7 +26,12 @@ impl Lowering<'_> {
                 value,
                 unsigned,
                 long,
-            } => self.integer(*value, *unsigned, *long, at),
+                decimal,
+            } => {
+                let prim = self.integer_type(*value, *unsigned, *long, *decimal, at)?;
+                let leaf = self.literal(*value as i64, prim);
+                Ok(Value::leaf(Ty::Prim(prim), leaf, Level::UNIFORM))
+            }
             ExprKind::Float(value) => {
                 let leaf = self.f32(*value as f32);
                 Ok(Value::leaf(FLOAT, leaf, Level::UNIFORM))
@@ -129,26 +134,33 @@ impl Lowering<'_> {
         Ok(Value::leaf(UINT, leaf, Level::UNIFORM))
     }
 
-    fn integer(&mut self, value: u64, unsigned: bool, long: bool, at: u32) -> Outcome<Value> {
-        let Ok(word) = u32::try_from(value) else {
-            return fault(
+    /// Returns the type of a constant: the first that it fits of those that C names for its suffix and base.
+    fn integer_type(
+        &self,
+        value: u64,
+        unsigned: bool,
+        long: bool,
+        decimal: bool,
+        at: u32,
+    ) -> Outcome<Prim> {
+        let fits = (i32::try_from(value).is_ok(), u32::try_from(value).is_ok());
+        match fits {
+            (true, _) if !unsigned && !long => Ok(Prim::Int),
+            // Without 64 bits, a decimal one is `unsigned` too.
+            (_, true) if !long && (unsigned || !decimal || !self.options.int64) => Ok(Prim::UInt),
+            _ if !self.options.int64 && long => fault(
                 at,
-                format!("{value} needs 64 bits; kernels have integers of 32"),
-            );
-        };
-        if long {
-            return fault(
+                "a constant of type long has 64 bits; remove the suffix L, or use the option int64 where the device has 64-bit integers",
+            ),
+            _ if !self.options.int64 => fault(
                 at,
-                "a constant of type long has 64 bits; remove the suffix L",
-            );
+                format!(
+                    "{value} needs 64 bits; kernels have integers of 32, or the option int64 where the device has 64-bit ones"
+                ),
+            ),
+            _ if !unsigned && i64::try_from(value).is_ok() => Ok(Prim::Long),
+            _ => Ok(Prim::ULong),
         }
-        let fits = i32::try_from(value).is_ok();
-        let (ty, leaf) = if unsigned || !fits {
-            (UINT, self.u32(word))
-        } else {
-            (INT, self.i32(word as i32))
-        };
-        Ok(Value::leaf(ty, leaf, Level::UNIFORM))
     }
 
     fn unary_expr(&mut self, op: UnOp, operand: &Expr, whole: &Expr) -> Outcome<Value> {
@@ -208,8 +220,8 @@ impl Lowering<'_> {
                     }
                     (UnOp::BitNot, _) => return fault(at, "~ takes an integer; convert the value"),
                     // WGSL negates no unsigned integers.
-                    (_, Some(Prim::UInt)) => {
-                        let zero = self.u32(0);
+                    (_, Some(prim @ (Prim::UInt | Prim::ULong))) => {
+                        let zero = self.zero(prim);
                         self.binary(naga::BinaryOperator::Subtract, zero, leaf)
                     }
                     _ => self.unary(UnaryOperator::Negate, leaf),

@@ -17,7 +17,9 @@ impl Lowering<'_> {
                 }
                 let left = self.opaque(left);
                 let right = match (op, b) {
-                    (Op::Divide | Op::Modulo, Literal::I32(_) | Literal::U32(_)) => {
+                    (Op::Divide | Op::Modulo, b)
+                        if !matches!(b, Literal::F32(_) | Literal::F16(_)) =>
+                    {
                         self.opaque(right)
                     }
                     _ => right,
@@ -25,8 +27,7 @@ impl Lowering<'_> {
                 return self.add(Expression::Binary { op, left, right });
             }
             (None, Some(b)) => {
-                let is_zero = matches!(b, Literal::I32(0) | Literal::U32(0));
-                let is_one = matches!(b, Literal::I32(1) | Literal::U32(1));
+                let (is_zero, is_one) = (is_integer(b, 0), is_integer(b, 1));
                 match op {
                     Op::Add | Op::Subtract | Op::InclusiveOr | Op::ExclusiveOr if is_zero => {
                         return left;
@@ -40,8 +41,7 @@ impl Lowering<'_> {
                 }
             }
             (Some(a), None) => {
-                let is_zero = matches!(a, Literal::I32(0) | Literal::U32(0));
-                let is_one = matches!(a, Literal::I32(1) | Literal::U32(1));
+                let (is_zero, is_one) = (is_integer(a, 0), is_integer(a, 1));
                 match op {
                     Op::Add if is_zero => return right,
                     Op::Multiply if is_one => return right,
@@ -55,7 +55,12 @@ impl Lowering<'_> {
 
     /// Shifts an `int` or `unsigned`; the amount is an `unsigned` and counts modulo 32.
     pub(super) fn shift(&mut self, op: BinaryOperator, left: H, amount: H) -> H {
-        let mask = self.u32(31);
+        self.shift_of(Prim::UInt, op, left, amount)
+    }
+
+    /// Shifts an integer of 32 or 64 bits; the amount is an `unsigned` and counts modulo these.
+    pub(super) fn shift_of(&mut self, prim: Prim, op: BinaryOperator, left: H, amount: H) -> H {
+        let mask = self.u32(8 * prim.size() - 1);
         let amount = self.binary(BinaryOperator::And, amount, mask);
         if matches!(self.literal_of(amount), Some(Literal::U32(0))) {
             return left;
@@ -67,6 +72,10 @@ impl Lowering<'_> {
                 (_, Literal::I32(a)) => Literal::I32(a.wrapping_shr(by)),
                 (BinaryOperator::ShiftLeft, Literal::U32(a)) => Literal::U32(a.wrapping_shl(by)),
                 (_, Literal::U32(a)) => Literal::U32(a.wrapping_shr(by)),
+                (BinaryOperator::ShiftLeft, Literal::I64(a)) => Literal::I64(a.wrapping_shl(by)),
+                (_, Literal::I64(a)) => Literal::I64(a.wrapping_shr(by)),
+                (BinaryOperator::ShiftLeft, Literal::U64(a)) => Literal::U64(a.wrapping_shl(by)),
+                (_, Literal::U64(a)) => Literal::U64(a.wrapping_shr(by)),
                 (_, other) => other,
             };
             return self.add(Expression::Literal(folded));
@@ -81,6 +90,9 @@ impl Lowering<'_> {
     pub(super) fn unary(&mut self, op: UnaryOperator, operand: H) -> H {
         let folded = match (op, self.literal_of(operand)) {
             (UnaryOperator::Negate, Some(Literal::I32(a))) => Some(Literal::I32(a.wrapping_neg())),
+            (UnaryOperator::Negate, Some(Literal::I64(a))) => Some(Literal::I64(a.wrapping_neg())),
+            (UnaryOperator::BitwiseNot, Some(Literal::I64(a))) => Some(Literal::I64(!a)),
+            (UnaryOperator::BitwiseNot, Some(Literal::U64(a))) => Some(Literal::U64(!a)),
             (UnaryOperator::Negate, Some(Literal::F32(a))) => Some(Literal::F32(-a)),
             (UnaryOperator::BitwiseNot, Some(Literal::I32(a))) => Some(Literal::I32(!a)),
             (UnaryOperator::BitwiseNot, Some(Literal::U32(a))) => Some(Literal::U32(!a)),
@@ -110,13 +122,15 @@ impl Lowering<'_> {
         }
     }
 
-    /// Reinterprets the bits of a 32-bit scalar or vector.
+    /// Reinterprets the bits of a scalar or vector as a type of the same size.
     pub(super) fn bitcast(&mut self, operand: H, to: Prim) -> H {
         let folded = match (self.literal_of(operand), to) {
             (Some(Literal::I32(a)), Prim::UInt) => Some(Literal::U32(a as u32)),
             (Some(Literal::U32(a)), Prim::Int) => Some(Literal::I32(a as i32)),
             (Some(Literal::F32(a)), Prim::UInt) => Some(Literal::U32(a.to_bits())),
             (Some(Literal::F32(a)), Prim::Int) => Some(Literal::I32(a.to_bits() as i32)),
+            (Some(Literal::I64(a)), Prim::ULong) => Some(Literal::U64(a as u64)),
+            (Some(Literal::U64(a)), Prim::Long) => Some(Literal::I64(a as i64)),
             (Some(Literal::U32(a)), Prim::Float) => finite(f32::from_bits(a)),
             (Some(Literal::I32(a)), Prim::Float) => finite(f32::from_bits(a as u32)),
             _ => None,
@@ -144,6 +158,9 @@ impl Lowering<'_> {
         if from == Prim::Bool {
             let (one, zero) = (self.one(to), self.zero(to));
             return self.select(value, one, zero);
+        }
+        if from.size() == 8 || to.size() == 8 {
+            return self.convert_long(value, from, to);
         }
         let mut converted = value;
         if scalar(from) != scalar(to) {
@@ -205,7 +222,7 @@ impl Lowering<'_> {
         self.add(Expression::Literal(literal))
     }
 
-    pub(super) fn literal(&mut self, value: i32, prim: Prim) -> H {
+    pub(super) fn literal(&mut self, value: i64, prim: Prim) -> H {
         self.add(Expression::Literal(literal_from(value, prim)))
     }
 
@@ -237,12 +254,25 @@ fn finite(value: f32) -> Option<Literal> {
     is_spelled(value).then_some(Literal::F32(value))
 }
 
-pub(super) fn literal_from(value: i32, prim: Prim) -> Literal {
+/// Returns true for a constant integer of this value.
+fn is_integer(literal: Literal, value: u8) -> bool {
+    match literal {
+        Literal::I32(a) => a == i32::from(value),
+        Literal::U32(a) => a == u32::from(value),
+        Literal::I64(a) => a == i64::from(value),
+        Literal::U64(a) => a == u64::from(value),
+        _ => false,
+    }
+}
+
+pub(super) fn literal_from(value: i64, prim: Prim) -> Literal {
     match prim {
         Prim::Bool => Literal::Bool(value != 0),
         Prim::Half => Literal::F16(half::f16::from_f32(value as f32)),
         Prim::Float | Prim::Double => Literal::F32(value as f32),
-        prim if prim.is_signed() => Literal::I32(value),
+        Prim::Long => Literal::I64(value),
+        Prim::ULong => Literal::U64(value as u64),
+        prim if prim.is_signed() => Literal::I32(value as i32),
         _ => Literal::U32(value as u32),
     }
 }
@@ -294,6 +324,8 @@ fn folded(op: BinaryOperator, a: Literal, b: Literal) -> Option<Literal> {
     match (a, b) {
         (Literal::I32(a), Literal::I32(b)) => folded_integer!(I32, op, a, b),
         (Literal::U32(a), Literal::U32(b)) => folded_integer!(U32, op, a, b),
+        (Literal::I64(a), Literal::I64(b)) => folded_integer!(I64, op, a, b),
+        (Literal::U64(a), Literal::U64(b)) => folded_integer!(U64, op, a, b),
         (Literal::F32(a), Literal::F32(b)) => folded_f32(op, a, b),
         (Literal::Bool(a), Literal::Bool(b)) => Some(Literal::Bool(match op {
             BinaryOperator::Equal => a == b,

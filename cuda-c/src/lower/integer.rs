@@ -53,7 +53,10 @@ impl Lowering<'_> {
             "__ldg" | "__ldcg" | "__ldca" | "__ldcs" | "__ldlu" | "__ldcv" => {
                 return self.load_hint(name, arguments, at).map(Some);
             }
-            _ => return self.rounding_call(name, arguments, at),
+            _ => match self.long_call(name, arguments, at)? {
+                Some(value) => return Ok(Some(value)),
+                None => return self.rounding_call(name, arguments, at),
+            },
         };
         let (leaves, level) = self.scalars(name, arguments, prims, at)?;
         let a = leaves[0];
@@ -67,8 +70,8 @@ impl Lowering<'_> {
                 (INT, self.convert_prim(place, UInt, Int))
             }
             "__brev" => (UINT, self.math(Math::ReverseBits, &[a])),
-            "__umulhi" => (UINT, self.high_product(a, leaves[1])),
-            "__mulhi" => (INT, self.signed_high_product(a, leaves[1])),
+            "__umulhi" => (UINT, self.high_product(UInt, a, leaves[1])),
+            "__mulhi" => (INT, self.signed_high_product(Int, a, leaves[1])),
             "__umul24" | "__mul24" => (Ty::Prim(prims[0]), self.product_24(a, leaves[1])),
             "__uhadd" | "__urhadd" | "__hadd" => (
                 Ty::Prim(prims[0]),
@@ -116,42 +119,47 @@ impl Lowering<'_> {
         self.convert_prim(count, Prim::UInt, Prim::Int)
     }
 
-    /// The upper 32 bits of a product, from products of halves.
-    fn high_product(&mut self, a: H, b: H) -> H {
-        let (mask, sixteen) = (self.u32(0xffff), self.u32(16));
+    /// The upper half of a product of `unsigned` or `unsigned long`, from products of halves.
+    pub(super) fn high_product(&mut self, prim: Prim, a: H, b: H) -> H {
+        let n_bits = 4 * prim.size();
+        let (mask, half) = (self.literal((1 << n_bits) - 1, prim), self.u32(n_bits));
         let (al, ah) = (
             self.binary(Op::And, a, mask),
-            self.shift(Op::ShiftRight, a, sixteen),
+            self.shift_of(prim, Op::ShiftRight, a, half),
         );
         let (bl, bh) = (
             self.binary(Op::And, b, mask),
-            self.shift(Op::ShiftRight, b, sixteen),
+            self.shift_of(prim, Op::ShiftRight, b, half),
         );
         let low = self.binary(Op::Multiply, al, bl);
-        let carry = self.shift(Op::ShiftRight, low, sixteen);
+        let carry = self.shift_of(prim, Op::ShiftRight, low, half);
         let cross = self.binary(Op::Multiply, ah, bl);
         let first = self.plus(cross, carry);
         let first_low = self.binary(Op::And, first, mask);
-        let first_high = self.shift(Op::ShiftRight, first, sixteen);
+        let first_high = self.shift_of(prim, Op::ShiftRight, first, half);
         let cross = self.binary(Op::Multiply, al, bh);
         let second = self.plus(cross, first_low);
-        let second_high = self.shift(Op::ShiftRight, second, sixteen);
+        let second_high = self.shift_of(prim, Op::ShiftRight, second, half);
         let high = self.binary(Op::Multiply, ah, bh);
         let high = self.plus(high, first_high);
         self.plus(high, second_high)
     }
 
-    fn signed_high_product(&mut self, a: H, b: H) -> H {
-        let (x, y) = (self.bitcast(a, Prim::UInt), self.bitcast(b, Prim::UInt));
-        let mut high = self.high_product(x, y);
-        let zero = self.i32(0);
-        let none = self.u32(0);
+    pub(super) fn signed_high_product(&mut self, prim: Prim, a: H, b: H) -> H {
+        let unsigned = if prim == Prim::Long {
+            Prim::ULong
+        } else {
+            Prim::UInt
+        };
+        let (x, y) = (self.bitcast(a, unsigned), self.bitcast(b, unsigned));
+        let mut high = self.high_product(unsigned, x, y);
+        let (zero, none) = (self.zero(prim), self.zero(unsigned));
         for (sign, other) in [(a, y), (b, x)] {
             let negative = self.binary(Op::Less, sign, zero);
             let less = self.select(negative, other, none);
             high = self.binary(Op::Subtract, high, less);
         }
-        self.bitcast(high, Prim::Int)
+        self.bitcast(high, prim)
     }
 
     fn product_24(&mut self, a: H, b: H) -> H {
@@ -243,8 +251,14 @@ impl Lowering<'_> {
             "__float2uint" => (Prim::Float, Prim::UInt),
             "__int2float" => (Prim::Int, Prim::Float),
             "__uint2float" => (Prim::UInt, Prim::Float),
+            "__float2ll" => (Prim::Float, Prim::Long),
+            "__float2ull" => (Prim::Float, Prim::ULong),
+            "__ll2float" => (Prim::Long, Prim::Float),
+            "__ull2float" => (Prim::ULong, Prim::Float),
             _ => return Ok(None),
         };
+        self.primitive(from, at)?;
+        self.primitive(to, at)?;
         let (leaves, level) = self.scalars(name, arguments, &[from], at)?;
         let leaf = match (rounding, from) {
             ("rn", Prim::Float) => self.math(Math::Round, &leaves),

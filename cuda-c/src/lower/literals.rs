@@ -66,6 +66,8 @@ impl Lowering<'_> {
             Some(Literal::F16(_)) => Prim::Half,
             Some(Literal::I32(_)) => Prim::Int,
             Some(Literal::U32(_)) => Prim::UInt,
+            Some(Literal::I64(_)) => Prim::Long,
+            Some(Literal::U64(_)) => Prim::ULong,
             Some(Literal::Bool(_)) => Prim::Bool,
             _ => return value,
         };

@@ -149,7 +149,7 @@ impl Lowering<'_> {
         if from == to {
             return Ok(value);
         }
-        if from.size() == 4 && to.size() == 4 {
+        if from.size() == to.size() && from.size() >= 4 {
             return Ok(self.bitcast(value, to));
         }
         fault(

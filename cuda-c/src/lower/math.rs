@@ -3,7 +3,6 @@
 use naga::{BinaryOperator as Op, MathFunction as Math, UnaryOperator};
 
 use super::Lowering;
-use super::level::Level;
 use super::state::H;
 use super::value::{Data, Place, Value};
 use crate::ast::Expr;
@@ -71,7 +70,21 @@ impl Lowering<'_> {
     ) -> Outcome<Option<Value>> {
         if matches!(
             name,
-            "min" | "max" | "abs" | "fmin" | "fmax" | "fminf" | "fmaxf" | "umin" | "umax" | "labs"
+            "min"
+                | "max"
+                | "abs"
+                | "fmin"
+                | "fmax"
+                | "fminf"
+                | "fmaxf"
+                | "umin"
+                | "umax"
+                | "labs"
+                | "llabs"
+                | "llmin"
+                | "llmax"
+                | "ullmin"
+                | "ullmax"
         ) {
             return self.extreme(name, arguments, at).map(Some);
         }
@@ -91,16 +104,23 @@ impl Lowering<'_> {
             "fma" | "fmaf" => 3,
             "pow" | "pow_" | "atan2" | "fmod" | "hypot" | "copysign" | "fdim" | "fdivide"
             | "fdiv" | "fadd" | "fsub" | "fmul" => 2,
-            "log10" | "log1p" | "expm1" | "exp10" | "round" | "lround" | "cbrt" | "rcbrt"
-            | "erf" | "erfc" | "normcdf" | "tanh" | "sinpi" | "cospi" | "frcp" | "logb" => 1,
+            "log10" | "log1p" | "expm1" | "exp10" | "round" | "lround" | "llround" | "lrint"
+            | "llrint" | "cbrt" | "rcbrt" | "erf" | "erfc" | "normcdf" | "tanh" | "sinpi"
+            | "cospi" | "frcp" | "logb" => 1,
             "ldexp" | "scalbn" => return self.scale(name, arguments, at).map(Some),
             _ => return Ok(None),
         };
         let (leaves, level) = self.scalars(name, arguments, &vec![Prim::Float; n_arguments], at)?;
         let leaf = self.float_function(stem, &leaves)?;
-        if stem == "lround" {
-            let leaf = self.convert_prim(leaf, Prim::Float, Prim::Int);
-            return Ok(Some(Value::leaf(INT, leaf, level)));
+        if stem.starts_with("lr") || stem.starts_with("llr") {
+            // Without 64 bits, the result of those of `long` is an `int`.
+            let prim = match self.primitive(Prim::Long, at) {
+                Ok(_) => Prim::Long,
+                Err(_) if stem.starts_with("lr") => Prim::Int,
+                Err(fault) => return Err(fault),
+            };
+            let leaf = self.convert_prim(leaf, Prim::Float, prim);
+            return Ok(Some(Value::leaf(Ty::Prim(prim), leaf, level)));
         }
         Ok(Some(Value::leaf(FLOAT, leaf, level)))
     }
@@ -138,7 +158,8 @@ impl Lowering<'_> {
                 self.math(Math::Max, &[difference, zero])
             }
             "copysign" => self.copy_sign(x, y),
-            "round" | "lround" => self.round_away(x),
+            "round" | "lround" | "llround" => self.round_away(x),
+            "lrint" | "llrint" => self.math(Math::Round, &[x]),
             "logb" => {
                 let log = self.math(Math::Log2, &[x]);
                 self.math(Math::Floor, &[log])
@@ -191,55 +212,6 @@ impl Lowering<'_> {
         let one = self.copy_sign(one, x);
         let more = self.plus(whole, one);
         self.select(up, more, whole)
-    }
-
-    /// Minimum, maximum and absolute value of the common type.
-    fn extreme(&mut self, name: &str, arguments: &[Expr], at: u32) -> Outcome<Value> {
-        let is_abs = name.ends_with("abs");
-        let wanted = if is_abs { 1 } else { 2 };
-        self.expect_arguments(name, arguments, wanted..=wanted, at)?;
-        let values = self.values(arguments)?;
-        let level = values
-            .iter()
-            .fold(Level::UNIFORM, |level, value| level.join(value.level));
-        let fun = match name {
-            _ if is_abs => Math::Abs,
-            _ if name.contains("min") => Math::Min,
-            _ => Math::Max,
-        };
-        if let (Ty::Vector(..), Some(leaf)) = (&values[0].ty, values[0].first()) {
-            let mut leaves = vec![leaf];
-            for value in &values[1..] {
-                if value.ty != values[0].ty {
-                    return fault(at, format!("{name} takes vectors of one type"));
-                }
-                leaves.extend(value.first());
-            }
-            let leaf = self.math(fun, &leaves);
-            return Ok(Value::leaf(values[0].ty.clone(), leaf, level));
-        }
-        let prims: Vec<Prim> = values.iter().filter_map(|value| value.ty.prim()).collect();
-        let mut prim = match prims[..] {
-            [a] => super::convert::promoted(a),
-            [a, b] => super::convert::common(a, b),
-            _ => return fault(at, format!("{name} takes numbers")),
-        };
-        if name.starts_with('f') {
-            prim = Prim::Float;
-        }
-        if is_abs && prim == Prim::UInt {
-            return Ok(values
-                .into_iter()
-                .next()
-                .unwrap_or_else(super::sync::nothing));
-        }
-        let ty = Ty::Prim(prim);
-        let mut leaves = Vec::new();
-        for value in values {
-            leaves.extend(self.convert(value, &ty, at)?.first());
-        }
-        let leaf = self.math(fun, &leaves);
-        Ok(Value::leaf(ty, leaf, level))
     }
 
     /// Tests of the bits, which compilers do not assume away.

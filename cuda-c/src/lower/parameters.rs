@@ -3,6 +3,7 @@
 use super::Lowering;
 use super::facts::RootKey;
 use super::level::Level;
+use super::state::H;
 use super::value::{Data, Value};
 use crate::ast::{Function, Variable};
 use crate::error::{Outcome, fault};
@@ -13,26 +14,76 @@ use naga::{
 };
 use std::rc::Rc;
 
-/// Returns the words of a value parameter; a structure's must be in the order of its layout, without gaps.
-fn words_of(ty: &Ty) -> Option<Vec<Prim>> {
+/// Maximum numbers of a value parameter.
+const MAX_NUMBERS: usize = 1024;
+
+/// A number of a value parameter, with its byte offset there.
+type Number = (u32, Prim);
+
+/// A value parameter: its index among the bindings, and its byte offset in the uniform.
+type Scalar = (usize, Variable, Ty, u32);
+
+/// Appends the numbers of a type at an offset; false if they are not in the order of its leaves, or narrower than 32 bits.
+fn collect_numbers(ty: &Ty, offset: u32, numbers: &mut Vec<Number>) -> bool {
+    if numbers.len() > MAX_NUMBERS {
+        return false;
+    }
+    match ty {
+        Ty::Prim(prim) => {
+            numbers.push((offset, *prim));
+            prim.size() >= 4
+        }
+        Ty::Vector(prim, lanes) => {
+            numbers.extend((0..*lanes).map(|lane| (offset + prim.size() * lane, *prim)));
+            prim.size() >= 4
+        }
+        Ty::Struct(structure) => structure
+            .parts()
+            .iter()
+            .all(|field| collect_numbers(&field.ty, offset + field.offset, numbers)),
+        Ty::Array(element, count) => {
+            let is_ordered = !matches!(element.element(), Ty::Struct(_));
+            let size = element.size();
+            is_ordered && (0..*count).all(|i| collect_numbers(element, offset + size * i, numbers))
+        }
+        Ty::Void | Ty::Pointer(_) => false,
+    }
+}
+
+/// Returns the numbers of a value parameter.
+fn numbers_of(ty: &Ty) -> Option<Vec<Number>> {
     if let Ty::Prim(prim) = ty {
-        return Some(vec![*prim]);
+        return Some(vec![(0, *prim)]);
     }
-    let mut words = Vec::new();
-    for leaf in ty.leaves() {
-        if leaf.prim.size() != 4 {
-            return None;
-        }
-        let count = (leaf.lanes * leaf.count.unwrap_or(1)) as usize;
-        if words.len() + count > 1024 {
-            return None;
-        }
-        words.extend(std::iter::repeat_n(leaf.prim, count));
+    let mut numbers = Vec::new();
+    let fits = collect_numbers(ty, 0, &mut numbers) && numbers.len() <= MAX_NUMBERS;
+    fits.then_some(numbers)
+}
+
+fn alignment(numbers: &[Number]) -> u32 {
+    let sizes = numbers.iter().map(|(_, prim)| prim.size());
+    sizes.fold(4, u32::max)
+}
+
+/// The type that a number has in the uniform.
+fn in_uniform(prim: Prim) -> Prim {
+    match prim {
+        Prim::Half => Prim::Float,
+        _ if prim.size() >= 4 => prim,
+        _ if prim.is_signed() => Prim::Int,
+        _ => Prim::UInt,
     }
-    let has_nested_arrays = matches!(ty, Ty::Struct(structure) if structure.fields.iter().any(|field| {
-        matches!(field.ty.element(), Ty::Struct(_)) && matches!(field.ty, Ty::Array(..))
-    }));
-    (words.len() as u32 * 4 == ty.size() && !has_nested_arrays).then_some(words)
+}
+
+/// Returns the kind of a scalar in the uniform.
+fn scalar_kind(prim: Prim) -> ScalarKind {
+    match prim {
+        Prim::Float | Prim::Half => ScalarKind::F32,
+        Prim::Long => ScalarKind::I64,
+        Prim::ULong => ScalarKind::U64,
+        prim if prim.is_signed() => ScalarKind::I32,
+        _ => ScalarKind::U32,
+    }
 }
 
 impl Lowering<'_> {
@@ -48,8 +99,8 @@ impl Lowering<'_> {
     )> {
         let mut params = Vec::new();
         let mut bindings = Vec::new();
-        let mut scalars: Vec<(usize, Variable, Ty, u32)> = Vec::new();
-        let mut n_words = 0u32;
+        let mut scalars: Vec<Scalar> = Vec::new();
+        let (mut n_bytes, mut align) = (0u32, 4);
         let mut binding = 0;
         for (index, parameter) in function.parameters.iter().enumerate() {
             let at = parameter.at;
@@ -98,32 +149,28 @@ impl Lowering<'_> {
                 binding += 1;
                 continue;
             }
-            let words = words_of(&ty).ok_or_else(|| crate::error::Fault {
+            let numbers = numbers_of(&ty).ok_or_else(|| crate::error::Fault {
                 at,
-                message: format!("{} is not passed by value: its members must be int, unsigned int or float; pass a buffer", ty.name()),
+                message: format!("{} is not passed by value: its members must be numbers of 32 or 64 bits; pass a buffer", ty.name()),
             })?;
-            let offset = 4 * n_words;
+            let (offset, size) = (
+                n_bytes.next_multiple_of(alignment(&numbers)),
+                ty.size().max(4),
+            );
             let kind = match ty.prim() {
-                Some(Prim::Float | Prim::Half) => CudaParamKind::Scalar {
+                Some(prim) => CudaParamKind::Scalar {
                     offset,
-                    kind: ScalarKind::F32,
-                },
-                Some(prim) if prim.is_signed() => CudaParamKind::Scalar {
-                    offset,
-                    kind: ScalarKind::I32,
-                },
-                Some(_) => CudaParamKind::Scalar {
-                    offset,
-                    kind: ScalarKind::U32,
+                    kind: scalar_kind(prim),
                 },
                 None => CudaParamKind::Struct {
                     offset,
-                    n_bytes: 4 * words.len() as u32,
+                    n_bytes: size,
                 },
             };
             params.push(CudaParam { name, kind });
-            n_words += words.len() as u32;
-            scalars.push((bindings.len(), parameter.clone(), ty.clone(), offset / 4));
+            n_bytes = offset + size;
+            align = align.max(alignment(&numbers));
+            scalars.push((bindings.len(), parameter.clone(), ty.clone(), offset));
             bindings.push((
                 parameter.clone(),
                 ty.clone(),
@@ -148,43 +195,23 @@ impl Lowering<'_> {
             });
             binding += 1;
         }
-        let uniform = (n_words > 0).then_some((binding, 4 * n_words));
-        if n_words > 0 {
-            self.uniform(binding, &scalars, &mut bindings)?;
+        let span = n_bytes.next_multiple_of(align);
+        if span > 0 {
+            self.uniform(binding, span, &scalars, &mut bindings);
         }
-        Ok((params, uniform, bindings))
+        Ok((params, (span > 0).then_some((binding, span)), bindings))
     }
 
-    /// Declares the uniform of the scalar parameters and loads them.
-    pub(super) fn uniform(
+    /// Declares the uniform of the value parameters and loads them.
+    fn uniform(
         &mut self,
         binding: u32,
-        scalars: &[(usize, Variable, Ty, u32)],
+        span: u32,
+        scalars: &[Scalar],
         bindings: &mut [(Variable, Ty, Value)],
-    ) -> Outcome<()> {
-        let mut members = Vec::new();
-        for (_, parameter, ty, first) in scalars {
-            let words = words_of(ty).unwrap_or_default();
-            for (n, prim) in words.iter().enumerate() {
-                let ty = match prim {
-                    Prim::Bool => self.scalar_ty(Prim::UInt),
-                    Prim::Half => self.scalar_ty(Prim::Float),
-                    prim => self.scalar_ty(*prim),
-                };
-                let name = if words.len() == 1 {
-                    parameter.name.to_string()
-                } else {
-                    format!("{}_{n}_", parameter.name)
-                };
-                members.push(StructMember {
-                    name: Some(name),
-                    ty,
-                    binding: None,
-                    offset: 4 * (first + n as u32),
-                });
-            }
-        }
-        let span = 4 * members.len() as u32;
+    ) {
+        let members = self.uniform_members(span, scalars);
+        let offsets: Vec<u32> = members.iter().map(|member| member.offset).collect();
         let inner = TypeInner::Struct { members, span };
         let ty = self.module.types.insert(
             Type {
@@ -204,54 +231,84 @@ impl Lowering<'_> {
             },
             Span::UNDEFINED,
         );
-        for (index, _, ty, first) in scalars {
-            let mut words = Vec::new();
-            for (n, prim) in words_of(ty).unwrap_or_default().into_iter().enumerate() {
+        for (index, _, ty, start) in scalars {
+            let mut values = Vec::new();
+            for (at, prim) in numbers_of(ty).unwrap_or_default() {
                 let base = self.add(Expression::GlobalVariable(variable));
+                let member = offsets.binary_search(&(start + at)).unwrap_or_default();
                 let pointer = self.add(Expression::AccessIndex {
                     base,
-                    index: first + n as u32,
+                    index: member as u32,
                 });
-                let word = self.load_pointer(pointer);
-                words.push(match prim {
-                    Prim::Bool => self.convert_prim(word, Prim::UInt, Prim::Bool),
-                    Prim::Half => self.convert_prim(word, Prim::Float, Prim::Half),
-                    Prim::Char | Prim::Short => self.convert_prim(word, Prim::Int, prim),
-                    Prim::UChar | Prim::UShort => self.convert_prim(word, Prim::UInt, prim),
-                    _ => word,
-                });
+                let value = self.load_pointer(pointer);
+                values.push(self.convert_prim(value, in_uniform(prim), prim));
             }
-            let mut leaves = Vec::new();
-            let mut rest = words.into_iter();
-            for leaf in ty.leaves() {
-                let parts: Vec<_> = rest
-                    .by_ref()
-                    .take((leaf.lanes * leaf.count.unwrap_or(1)) as usize)
-                    .collect();
-                leaves.push(match (leaf.count, leaf.lanes) {
-                    (None, 1) => parts[0],
-                    (None, _) => self.compose(leaf.prim, &parts),
-                    (Some(_), lanes) => {
-                        let mut elements = Vec::new();
-                        for group in parts.chunks(lanes as usize) {
-                            elements.push(if lanes == 1 {
-                                group[0]
-                            } else {
-                                self.compose(leaf.prim, group)
-                            });
-                        }
-                        let ty = self.leaf_ty(leaf);
-                        self.add(Expression::Compose {
-                            ty,
-                            components: elements,
-                        })
-                    }
-                });
-            }
+            let leaves = self.leaves_of_numbers(ty, values);
             if let Some((_, _, value)) = bindings.get_mut(*index) {
                 value.data = Data::Leaves(leaves);
             }
         }
-        Ok(())
+    }
+
+    /// Returns the members of the uniform: the numbers, and words where the layout of CUDA has gaps.
+    fn uniform_members(&mut self, span: u32, scalars: &[Scalar]) -> Vec<StructMember> {
+        let mut members = Vec::new();
+        let mut end = 0;
+        let word = self.scalar_ty(Prim::UInt);
+        let gap = |from: u32, to: u32| {
+            (from..to).step_by(4).map(move |offset| StructMember {
+                name: Some("padding".to_owned()),
+                ty: word,
+                binding: None,
+                offset,
+            })
+        };
+        for (_, parameter, ty, start) in scalars {
+            let numbers = numbers_of(ty).unwrap_or_default();
+            for (n, (at, prim)) in numbers.iter().enumerate() {
+                members.extend(gap(end, start + at));
+                let prim = in_uniform(*prim);
+                let name = match numbers.len() {
+                    1 => parameter.name.to_string(),
+                    _ => format!("{}_{n}_", parameter.name),
+                };
+                members.push(StructMember {
+                    name: Some(name),
+                    ty: self.scalar_ty(prim),
+                    binding: None,
+                    offset: start + at,
+                });
+                end = start + at + prim.size();
+            }
+        }
+        // The end of a structure of 64-bit integers is aligned as they are.
+        members.extend(gap(end, span));
+        members
+    }
+
+    /// Puts the numbers of a type together.
+    fn leaves_of_numbers(&mut self, ty: &Ty, numbers: Vec<H>) -> Vec<H> {
+        let mut leaves = Vec::new();
+        let mut rest = numbers.into_iter();
+        for leaf in ty.leaves() {
+            let count = (leaf.lanes * leaf.count.unwrap_or(1)) as usize;
+            let parts: Vec<H> = rest.by_ref().take(count).collect();
+            leaves.push(match (leaf.count, leaf.lanes) {
+                (None, 1) => parts[0],
+                (None, _) => self.compose(leaf.prim, &parts),
+                (Some(_), lanes) => {
+                    let mut components = Vec::new();
+                    for group in parts.chunks(lanes as usize) {
+                        components.push(match group {
+                            [only] => *only,
+                            _ => self.compose(leaf.prim, group),
+                        });
+                    }
+                    let ty = self.leaf_ty(leaf);
+                    self.add(Expression::Compose { ty, components })
+                }
+            });
+        }
+        leaves
     }
 }

@@ -19,8 +19,8 @@ fn refused(name: &str) -> Option<&'static str> {
 /// Returns true if the members of a union are the same bits of one number or vector.
 fn is_one_leaf(fields: &[(Rc<str>, Ty)]) -> bool {
     let lanes = |ty: &Ty| match ty {
-        Ty::Prim(prim) if prim.size() == 4 => Some(1),
-        Ty::Vector(prim, lanes) if prim.size() == 4 => Some(*lanes),
+        Ty::Prim(prim) if prim.size() >= 4 => Some((prim.size(), 1)),
+        Ty::Vector(prim, lanes) if prim.size() == 4 => Some((4, *lanes)),
         _ => None,
     };
     match fields {
@@ -56,9 +56,9 @@ impl Lowering<'_> {
                 at,
                 "double is not supported by WGSL; use float, or narrow it with narrow_f64 (--narrow-f64)",
             ),
-            Prim::Wide => fault(
+            Prim::Long | Prim::ULong if !self.options.int64 => fault(
                 at,
-                "long and other 64-bit integers are not supported by WGSL; use int, unsigned int or size_t (32 bits here)",
+                "64-bit integers need a device that has them, and WebGPU has none; use int, unsigned int or size_t (32 bits here), or the option int64 where the device has them",
             ),
             Prim::Half if !self.options.float16 => fault(
                 at,
@@ -66,6 +66,12 @@ impl Lowering<'_> {
             ),
             prim => Ok(Ty::Prim(prim)),
         }
+    }
+
+    /// Checks that the elements of a vector of narrow or wide numbers are allowed.
+    pub(super) fn vector_of(&self, vector: &types::Struct, at: u32) -> Outcome<()> {
+        let mut elements = vector.fields.iter().filter_map(|field| field.ty.prim());
+        elements.try_for_each(|prim| self.primitive(prim, at).map(drop))
     }
 
     pub(super) fn named_type(
@@ -108,6 +114,10 @@ impl Lowering<'_> {
             Some(Ty::Vector(Prim::Half, lanes)) => {
                 self.primitive(Prim::Half, at)?;
                 Ok(Ty::Vector(Prim::Half, lanes))
+            }
+            Some(Ty::Struct(vector)) => {
+                self.vector_of(&vector, at)?;
+                Ok(Ty::Struct(vector))
             }
             Some(ty) => Ok(ty),
             None => fault(

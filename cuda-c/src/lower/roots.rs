@@ -142,8 +142,8 @@ impl Lowering<'_> {
         {
             self.facts.note_access(root, None);
         }
-        // Constants of `half` are words.
-        if self.representation(root).prim == Prim::Half {
+        // Constants of 16 and 64 bits are words.
+        if self.representation(root).prim.size() != 4 {
             self.facts.note_access(root, None);
         }
         let element = self.representation(root);
@@ -289,12 +289,14 @@ impl Lowering<'_> {
                 let known = value
                     .first()
                     .and_then(|leaf| self.literal_of(leaf).or_else(|| self.hidden_literal(leaf)));
-                let word = match known {
-                    Some(Literal::F32(value)) => value.to_bits(),
-                    Some(Literal::F16(value)) => u32::from(value.to_bits()),
-                    Some(Literal::I32(value)) => value as u32,
-                    Some(Literal::U32(value)) => value,
-                    Some(Literal::Bool(value)) => u32::from(value),
+                let bits = match known {
+                    Some(Literal::F32(value)) => value.to_bits().into(),
+                    Some(Literal::F16(value)) => value.to_bits().into(),
+                    Some(Literal::I32(value)) => (value as u32).into(),
+                    Some(Literal::U32(value)) => value.into(),
+                    Some(Literal::I64(value)) => value as u64,
+                    Some(Literal::U64(value)) => value,
+                    Some(Literal::Bool(value)) => value.into(),
                     _ => {
                         return fault(
                             init.at,
@@ -305,7 +307,7 @@ impl Lowering<'_> {
                 let size = prim.size() as usize;
                 let start = offset as usize;
                 if let Some(target) = image.get_mut(start..start + size) {
-                    target.copy_from_slice(&word.to_le_bytes()[..size]);
+                    target.copy_from_slice(&bits.to_le_bytes()[..size]);
                 }
             }
             _ => {

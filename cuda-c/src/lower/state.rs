@@ -331,6 +331,8 @@ pub(super) fn scalar(prim: Prim) -> Scalar {
         Prim::Bool => Scalar::BOOL,
         Prim::Half => Scalar::F16,
         Prim::Float | Prim::Double => Scalar::F32,
+        Prim::Long => Scalar::I64,
+        Prim::ULong => Scalar::U64,
         prim if prim.is_signed() => Scalar::I32,
         _ => Scalar::U32,
     }

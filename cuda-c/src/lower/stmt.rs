@@ -145,7 +145,10 @@ impl Lowering<'_> {
         let (Some(prim @ (Prim::Int | Prim::UInt)), Some(handle)) =
             (value.ty.prim(), value.first())
         else {
-            return fault(selector.at, "switch takes an integer");
+            return fault(
+                selector.at,
+                "switch takes an integer of at most 32 bits; convert it, or use if",
+            );
         };
         let is_collective = cases
             .iter()

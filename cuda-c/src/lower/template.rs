@@ -93,7 +93,7 @@ impl Lowering<'_> {
                     self.f.types.insert(parameter.name.clone(), ty.clone());
                 }
                 TemplateValue::Int(value, ty) => {
-                    let leaf = self.literal(*value as i32, ty.prim().unwrap_or(Prim::Int));
+                    let leaf = self.literal(*value, ty.prim().unwrap_or(Prim::Int));
                     let value = Value::leaf(ty.clone(), leaf, Level::UNIFORM);
                     let var = Var {
                         ty: ty.clone(),

@@ -74,38 +74,6 @@ impl Lowering<'_> {
         Ok(Some(Value::leaf(result, leaf, level)))
     }
 
-    fn clamp(&mut self, arguments: &[Expr], at: u32) -> Outcome<Value> {
-        self.expect_arguments("clamp", arguments, 3..=3, at)?;
-        let values = self.values(arguments)?;
-        let level = values
-            .iter()
-            .fold(Level::UNIFORM, |level, value| level.join(value.level));
-        if let Ty::Vector(prim, lanes) = values[0].ty {
-            let mut leaves = Vec::new();
-            for value in &values {
-                match value.first() {
-                    Some(leaf) => leaves.push(self.splat(leaf, &value.ty, prim, lanes)),
-                    None => return fault(at, "clamp takes numbers"),
-                }
-            }
-            let low = self.math(MathFunction::Max, &leaves[..2]);
-            let leaf = self.math(MathFunction::Min, &[low, leaves[2]]);
-            return Ok(Value::leaf(values[0].ty.clone(), leaf, level));
-        }
-        let prims: Vec<Prim> = values.iter().filter_map(|value| value.ty.prim()).collect();
-        let [a, b, c] = prims[..] else {
-            return fault(at, "clamp takes numbers");
-        };
-        let ty = Ty::Prim(super::convert::common(super::convert::common(a, b), c));
-        let mut leaves = Vec::new();
-        for value in values {
-            leaves.extend(self.convert(value, &ty, at)?.first());
-        }
-        let low = self.math(MathFunction::Max, &leaves[..2]);
-        let leaf = self.math(MathFunction::Min, &[low, leaves[2]]);
-        Ok(Value::leaf(ty, leaf, level))
-    }
-
     /// Makes a vector of scalars and vectors; one scalar fills it, and a longer vector is cut.
     fn make_vector(&mut self, ty: Ty, arguments: &[Expr], at: u32) -> Outcome<Value> {
         let (prim, lanes) = match &ty {
@@ -124,6 +92,7 @@ impl Lowering<'_> {
                 (*prim, *lanes)
             }
             Ty::Struct(structure) => {
+                self.vector_of(structure, at)?;
                 let fields = structure.fields.len();
                 self.expect_arguments(
                     "the constructor of a vector",

@@ -122,10 +122,7 @@ impl Lowering<'_> {
             return Ok(Value::leaf(value.ty, leaf, Level::divergent(at)));
         }
         let (Some(prim), Some(leaf)) = (value.ty.prim(), value.first()) else {
-            return fault(
-                at,
-                "shuffles move numbers of 32 bits; move the members one by one",
-            );
+            return fault(at, "shuffles move numbers; move the members one by one");
         };
         let source = self.shuffle_source(kind, by, width, at)?;
         let moved = if prim == Prim::Half {
@@ -134,7 +131,14 @@ impl Lowering<'_> {
             prim
         };
         let leaf = self.convert_prim(leaf, prim, moved);
-        let leaf = self.exchange(leaf, moved, source)?;
+        let leaf = if prim.size() == 8 {
+            let [low, high] = self.halves(leaf, prim);
+            let low = self.exchange(low, Prim::UInt, source)?;
+            let high = self.exchange(high, Prim::UInt, source)?;
+            self.joined(low, high, prim)
+        } else {
+            self.exchange(leaf, moved, source)?
+        };
         let leaf = self.convert_prim(leaf, moved, prim);
         Ok(Value::leaf(Ty::Prim(prim), leaf, Level::divergent(at)))
     }
@@ -314,8 +318,14 @@ impl Lowering<'_> {
             "__reduce_and" => (SubgroupOperation::And, -1),
             "__reduce_or" => (SubgroupOperation::Or, 0),
             "__reduce_xor" => (SubgroupOperation::Xor, 0),
-            "__reduce_min" => (SubgroupOperation::Min, if signed { i32::MAX } else { -1 }),
-            "__reduce_max" => (SubgroupOperation::Max, if signed { i32::MIN } else { 0 }),
+            "__reduce_min" => (
+                SubgroupOperation::Min,
+                if signed { i32::MAX.into() } else { -1 },
+            ),
+            "__reduce_max" => (
+                SubgroupOperation::Max,
+                if signed { i32::MIN.into() } else { 0 },
+            ),
             _ => return fault(at, format!("{name}_sync is not supported; use shuffles")),
         };
         let ty = Ty::Prim(prim);
@@ -359,7 +369,7 @@ impl Lowering<'_> {
     }
 
     /// Replaces what lanes beyond the end of the block hold.
-    fn with_missing_lanes(&mut self, value: H, source: H, identity: i32, prim: Prim) -> H {
+    fn with_missing_lanes(&mut self, value: H, source: H, identity: i64, prim: Prim) -> H {
         let n_threads = self.n_threads();
         if n_threads.is_multiple_of(32) {
             return value;

@@ -42,7 +42,7 @@ impl Lowering<'_> {
             ),
             _ => (Element { prim, lanes }, None),
         };
-        let fits = (prim.size() == 4 || prim == Prim::Half)
+        let fits = (prim.size() >= 4 || prim == Prim::Half)
             && element.lanes != 3
             && *unit == prim.size() * element.lanes
             && *offset == 0;
@@ -145,7 +145,7 @@ impl Lowering<'_> {
         if let Some(natural) = self.natural(pointer, prim, lanes) {
             return Ok(self.load_pointer(natural));
         }
-        let words = self.words(pointer, prim.size() * lanes.min(4 / prim.size()), at)?;
+        let words = self.words(pointer, (prim.size() * lanes).min(4), at)?;
         if prim == Prim::Half && lanes == 2 {
             let word = self.load_word(words, 0);
             return Ok(self.unpacked(word));
@@ -159,6 +159,10 @@ impl Lowering<'_> {
             return Ok(self.compose(prim, &components));
         }
         let word = self.load_word(words, 0);
+        if prim.size() == 8 {
+            let high = self.load_word(words, 1);
+            return Ok(self.joined(word, high, prim));
+        }
         let Some(shift) = words.shift else {
             return Ok(if prim == Prim::UInt {
                 word
@@ -194,12 +198,20 @@ impl Lowering<'_> {
             self.store_pointer(natural, value);
             return Ok(());
         }
-        let words = self.words(pointer, prim.size() * lanes.min(4 / prim.size()), at)?;
+        let words = self.words(pointer, (prim.size() * lanes).min(4), at)?;
         if prim == Prim::Half && lanes == 2 {
             let word = self.packed(value);
             let word = self.as_memory_word(words.root, word);
             let pointer = self.word_pointer(words, 0);
             self.store_pointer(pointer, word);
+            return Ok(());
+        }
+        if prim.size() == 8 {
+            for (ahead, half) in (0..).zip(self.halves(value, prim)) {
+                let half = self.as_memory_word(words.root, half);
+                let pointer = self.word_pointer(words, ahead);
+                self.store_pointer(pointer, half);
+            }
             return Ok(());
         }
         for lane in 0..lanes {

@@ -170,10 +170,12 @@ impl Parser {
                 value,
                 unsigned,
                 long,
+                decimal,
             } => ExprKind::Int {
                 value,
                 unsigned,
                 long,
+                decimal,
             },
             Tok::Float { value } => ExprKind::Float(value),
             Tok::Char(value) => ExprKind::Char(value),

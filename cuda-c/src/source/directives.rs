@@ -10,7 +10,7 @@ use super::{MAX_SOURCE_BYTES, MAX_TOKENS};
 use crate::error::{NO_PLACE, Outcome, fault};
 
 /// Macros that nvcc and its headers define.
-const PREDEFINED: [(&str, &str); 36] = [
+const PREDEFINED: [(&str, &str); 45] = [
     ("__CUDACC__", "1"),
     ("__CUDA_ARCH__", "800"),
     ("__NVCC__", "1"),
@@ -26,6 +26,15 @@ const PREDEFINED: [(&str, &str); 36] = [
     ("INT32_MAX", "2147483647"),
     ("INT32_MIN", "(-2147483647-1)"),
     ("UINT32_MAX", "4294967295u"),
+    ("LONG_MAX", "9223372036854775807L"),
+    ("LONG_MIN", "(-9223372036854775807L-1)"),
+    ("ULONG_MAX", "18446744073709551615UL"),
+    ("LLONG_MAX", "9223372036854775807LL"),
+    ("LLONG_MIN", "(-9223372036854775807LL-1)"),
+    ("ULLONG_MAX", "18446744073709551615ULL"),
+    ("INT64_MAX", "9223372036854775807L"),
+    ("INT64_MIN", "(-9223372036854775807L-1)"),
+    ("UINT64_MAX", "18446744073709551615UL"),
     ("FLT_MAX", "3.402823466e+38f"),
     ("FLT_MIN", "1.175494351e-38f"),
     ("FLT_EPSILON", "1.192092896e-07f"),
@@ -287,6 +296,7 @@ impl Preprocessor<'_> {
                     value,
                     unsigned: false,
                     long: false,
+                    decimal: true,
                 },
                 ..token.clone()
             });

@@ -13,6 +13,8 @@ pub(crate) enum Tok {
         value: u64,
         unsigned: bool,
         long: bool,
+        /// Written in decimal: then the type is signed unless a suffix says otherwise.
+        decimal: bool,
     },
     Float {
         value: f64,
@@ -325,11 +327,12 @@ fn integer_value(text: &str, hex: bool, binary: bool) -> Option<Tok> {
     ) {
         return None;
     }
+    let octal = digits.len() > 1 && digits.starts_with('0');
     let value = if hex {
         u64::from_str_radix(&digits[2..], 16)
     } else if binary {
         u64::from_str_radix(&digits[2..], 2)
-    } else if digits.len() > 1 && digits.starts_with('0') {
+    } else if octal {
         u64::from_str_radix(&digits[1..], 8)
     } else {
         digits.parse()
@@ -338,5 +341,6 @@ fn integer_value(text: &str, hex: bool, binary: bool) -> Option<Tok> {
         value: value.ok()?,
         unsigned: suffix.contains('u'),
         long: suffix.contains('l'),
+        decimal: !(hex || binary || octal),
     })
 }

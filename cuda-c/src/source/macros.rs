@@ -278,8 +278,15 @@ fn spelling(tok: &Tok) -> Option<String> {
     match tok {
         Tok::Name(name) => Some(name.to_string()),
         Tok::Int {
-            value, unsigned, ..
-        } => Some(format!("{value}{}", if *unsigned { "u" } else { "" })),
+            value,
+            unsigned,
+            long,
+            ..
+        } => Some(format!(
+            "{value}{}{}",
+            if *unsigned { "u" } else { "" },
+            if *long { "l" } else { "" }
+        )),
         _ => None,
     }
 }

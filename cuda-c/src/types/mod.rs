@@ -75,6 +75,7 @@ impl Prim {
         match self {
             Self::Bool | Self::Char | Self::UChar => 1,
             Self::Short | Self::UShort | Self::Half => 2,
+            Self::Long | Self::ULong => 8,
             _ => 4,
         }
     }
@@ -84,7 +85,7 @@ impl Prim {
     }
 
     pub(crate) fn is_signed(self) -> bool {
-        matches!(self, Self::Char | Self::Short | Self::Int)
+        matches!(self, Self::Char | Self::Short | Self::Int | Self::Long)
     }
 
     /// The name in C.
@@ -100,7 +101,8 @@ impl Prim {
             Self::Float => "float",
             Self::Double => "double",
             Self::Half => "half",
-            Self::Wide => "a 64-bit integer",
+            Self::Long => "long",
+            Self::ULong => "unsigned long",
         }
     }
 }
@@ -288,6 +290,8 @@ pub(crate) fn vector(name: &str) -> Option<Ty> {
         "uchar" => Prim::UChar,
         "short" => Prim::Short,
         "ushort" => Prim::UShort,
+        "long" | "longlong" => Prim::Long,
+        "ulong" | "ulonglong" => Prim::ULong,
         _ => return None,
     };
     if !(1..=4).contains(&lanes) {
@@ -303,7 +307,7 @@ pub(crate) fn vector(name: &str) -> Option<Ty> {
     let align = if lanes == 3 {
         prim.size()
     } else {
-        prim.size() * lanes
+        (prim.size() * lanes).min(16)
     };
     structure(Rc::from(name), fields, Rc::from(""), false, align).map(Ty::Struct)
 }

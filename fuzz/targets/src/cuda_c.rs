@@ -45,7 +45,8 @@ fn compile(source: &str, random: &mut Random) {
             .shared_bytes(256)
             .narrow_f64(random.below(2) == 0)
             .subgroups(random.below(2) == 0)
-            .float16(random.below(2) == 0);
+            .float16(random.below(2) == 0)
+            .int64(random.below(2) == 0);
         match compile_cuda(source, &options) {
             Ok(compiled) => drop(compiled.wgsl().expect("what compiles is written")),
             Err(error) => assert!(!error.message.contains("defect"), "{error}\n{source}"),

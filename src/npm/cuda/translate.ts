@@ -9,12 +9,12 @@ import type { CudaKernelSignature, CudaModuleOptions, CudaOptions, CudaParameter
 /** Languages in the order of their numbers in the module. */
 const TARGETS: readonly CudaTarget[] = ["wgsl", "ptx", "spirv", "msl", "hlsl"];
 /** Kinds of parameters in the order of their numbers in the module. */
-const KINDS = ["read", "read-write", "i32", "u32", "f32", "struct"] as const;
+const KINDS = ["read", "read-write", "i32", "u32", "f32", "struct", "i64", "u64"] as const;
 const MAX_SHARED_BYTES = 2 ** 20;
 
 /** @internal Names of the options of `compileCuda`. */
 export const optionNames: Names<CudaOptions> = { entry: true, block: true, sharedBytes: true, defines: true, narrowDoubles: true, modules: true };
-const translateNames: Names<TranslateCudaOptions> = { ...optionNames, target: true, subgroups: true, float16: true };
+const translateNames: Names<TranslateCudaOptions> = { ...optionNames, target: true, subgroups: true, float16: true, int64: true };
 
 /** Translates a kernel in CUDA C. Rejects with `KERNEL_COMPILE`, `line` and `column` of the source, and the remedy. The first call
  * loads the module `pagepress/cuda.wasm`. */
@@ -58,7 +58,7 @@ function onlyKernel(module: CudaModule, source: string): string {
 
 /** @internal Translates a kernel with checked options. */
 export async function translated(source: string, options: TranslateCudaOptions): Promise<TranslatedCuda> {
-  const { block = 256, sharedBytes = 0, defines = {}, narrowDoubles, subgroups, float16, target = "wgsl" } = options;
+  const { block = 256, sharedBytes = 0, defines = {}, narrowDoubles, subgroups, float16, int64, target = "wgsl" } = options;
   text("source", source);
   const [x, y = 1, z = 1, ...more] = typeof block === "number" ? [block] : (block as readonly [number, ...number[]]);
   const threads: [number, number, number] = [x, y, z];
@@ -66,7 +66,7 @@ export async function translated(source: string, options: TranslateCudaOptions):
   if (more.length > 0) fail("block", String(block), "give the threads along x, y and z");
   checkSize("sharedBytes", sharedBytes, MAX_SHARED_BYTES);
   const pairs = Object.entries(defines).flatMap(([name, value]) => [name, String(value)]);
-  const flags = { "narrow-doubles": narrowDoubles, subgroups, float16 };
+  const flags = { "narrow-doubles": narrowDoubles, subgroups, float16, int64 };
   const features = Object.entries(flags).flatMap(([name, isOn]) => (isOn ? [name] : []));
   const module = await loadCuda(options.modules?.cuda);
   const entry = options.entry === undefined ? onlyKernel(module, source) : text("entry", options.entry);

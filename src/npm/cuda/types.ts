@@ -34,12 +34,15 @@ export interface TranslateCudaOptions extends CudaOptions {
   subgroups?: boolean;
   /** Allows `half` and `half2`, for devices with 16-bit floats (`GpuCapabilities.float16`). Default false. */
   float16?: boolean;
+  /** Allows `long`, `long long` and their unsigned forms, for native devices with 64-bit integers. WebGPU has none. Default false: they
+   * are refused. */
+  int64?: boolean;
 }
 
 /** A parameter of a kernel: a buffer with its binding in group 0, or a value with its place in the uniform. */
 export type CudaParameter =
   | { readonly name: string; readonly kind: "read" | "read-write"; readonly binding: number; readonly elementBytes: number }
-  | { readonly name: string; readonly kind: "i32" | "u32" | "f32" | "struct"; readonly offset: number; readonly byteLength: number };
+  | { readonly name: string; readonly kind: "i32" | "u32" | "f32" | "i64" | "u64" | "struct"; readonly offset: number; readonly byteLength: number };
 
 /** A kernel in another language. */
 export interface TranslatedCuda {

@@ -27,6 +27,12 @@ template <int N> __global__ void sum(Range range, const float* x, float* sums, b
     sums[blockIdx.x] = negate ? -part[0] : SCALE * part[0];
 }`;
 
+/** Multiples in 64-bit integers. */
+const LONGS = `
+__global__ void multiples(int n, long step, unsigned long long mask, long long* out) {
+    if (threadIdx.x < n) out[threadIdx.x] = threadIdx.x * step & mask;
+}`;
+
 /** Squares in 16-bit floats. */
 const HALVES = `
 #include <cuda_fp16.h>
@@ -55,6 +61,16 @@ async function translatesHalves() {
   check(text.includes("enable f16;"), text);
   const error = await rejects(translateCuda(HALVES), "KERNEL_COMPILE", PagepressError);
   check(error.line === 4 && error.message.includes("float16"), error.message);
+}
+
+async function translatesLongs() {
+  const { text, parameters, uniform } = await translateCuda(LONGS, { target: "msl", int64: true });
+  check(text.includes("long"), text);
+  same(parameters.map(({ name, kind }) => `${name} ${kind}`), ["n i32", "step i64", "mask u64", "out read-write"], "parameters");
+  same(parameters.slice(0, 3).map(({ offset, byteLength }) => `${offset} ${byteLength}`), ["0 4", "8 8", "16 8"], "offsets");
+  check(uniform.byteLength === 24, JSON.stringify(uniform));
+  const error = await rejects(translateCuda(LONGS), "KERNEL_COMPILE", PagepressError);
+  check(error.line === 2 && error.message.includes("int64"), error.message);
 }
 
 async function listsKernels() {
@@ -138,6 +154,7 @@ async function runsHalves() {
 const translations = [
   ["translates to all languages", translates],
   ["allows half where the device has it", translatesHalves],
+  ["translates 64-bit integers for native devices", translatesLongs],
   ["lists kernels", listsKernels],
   ["reports errors at their lines", reportsErrors],
 ];

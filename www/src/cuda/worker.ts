@@ -22,7 +22,7 @@ serve<CudaCalls>({
     const { entry, block } = EXAMPLES[example];
     const start = performance.now();
     // PTX has subgroups of 32 invocations.
-    const { text, notes } = await translateCuda(source, { entry, block, target, subgroups: target === "ptx", float16: true });
+    const { text, notes } = await translateCuda(source, { entry, block, target, subgroups: target === "ptx", float16: true, int64: target !== "wgsl" });
     return { text, notes, milliseconds: performance.now() - start };
   },
 
