@@ -56,13 +56,13 @@ fn unsigned_wrap() -> Case {
 
 fn shifts() -> Case {
     let values: Vec<i32> = words(5, 128).into_iter().map(|w| w as i32).collect();
-    let amounts: Vec<u32> = (0..128).map(|i| i % 32).collect();
+    let amounts: Vec<u32> = (0..128).map(|i| i % 40).collect();
     let of = |(&v, &s): (&i32, &u32)| {
         [
-            v >> s,
-            ((v as u32) >> s) as i32,
-            v << s,
-            (1u32 << s | 1u32 << (31 - s)) as i32,
+            v >> s.min(31),
+            (v as u32).checked_shr(s).unwrap_or(0) as i32,
+            v.checked_shl(s).unwrap_or(0),
+            (1u32 << (s & 31) | 1u32 << (31 - s % 32)) as i32,
             -4,
         ]
     };

@@ -262,9 +262,8 @@ fn function_object() -> Case {
     let least = |b: &[f32]| b.iter().copied().fold(f32::INFINITY, f32::min);
     let expected: Vec<f32> = input.chunks(64).map(least).collect();
     let case = kernel!("function_object").entry("function_object<float, Minimum, 64>");
-    case.launch([3, 1, 1], [64, 1, 1])
-        .input(&input)
-        .output(expected)
+    let case = case.launch([3, 1, 1], [64, 1, 1]).input(&input);
+    case.output(expected).words(&[])
 }
 
 fn array_references() -> Case {

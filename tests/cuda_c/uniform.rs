@@ -12,6 +12,7 @@ pub fn cases() -> Vec<Case> {
         bound_from_written_buffer(),
         warp_after_return(),
         warp_rows(),
+        reused_counter(),
     ]
 }
 
@@ -103,4 +104,11 @@ fn warp_rows() -> Case {
     let sums: Vec<i32> = offsets.windows(2).map(sum).collect();
     let case = kernel!("warp_rows").launch([2, 1, 1], [64, 1, 1]);
     case.input(&offsets).input(&values).output(sums).i32(n_rows)
+}
+
+fn reused_counter() -> Case {
+    let input = ints(620, 64, -99..99);
+    let of = |t: usize| input[..=t].iter().sum::<i32>() * 1000 + 64 + 3 * t as i32 + 3;
+    let expected: Vec<i32> = (0..64).map(of).collect();
+    kernel!("reused_counter").input(&input).output(expected)
 }

@@ -213,7 +213,7 @@ impl Lowering<'_> {
             }
             let x = self.convert_prim(x, a, prim);
             let y = self.convert_prim(y, b, Prim::UInt);
-            let leaf = self.shift_of(prim, ir_operator(op), x, y);
+            let leaf = self.shift_as_cuda(prim, ir_operator(op), x, y);
             return Ok(Value::leaf(Ty::Prim(prim), leaf, level));
         }
         let prim = common(a, b);

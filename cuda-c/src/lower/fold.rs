@@ -87,6 +87,53 @@ impl Lowering<'_> {
         })
     }
 
+    /// Shifts as NVIDIA's GPUs do: by the width or more, nothing but the sign is left.
+    pub(super) fn shift_as_cuda(
+        &mut self,
+        prim: Prim,
+        op: BinaryOperator,
+        left: H,
+        amount: H,
+    ) -> H {
+        let last = 8 * prim.size() - 1;
+        if self.is_at_most(amount, last) {
+            return self.shift_of(prim, op, left, amount);
+        }
+        let limit = self.u32(last);
+        if op == BinaryOperator::ShiftRight && prim.is_signed() {
+            let amount = self.math(MathFunction::Min, &[amount, limit]);
+            return self.shift_of(prim, op, left, amount);
+        }
+        let shifted = self.shift_of(prim, op, left, amount);
+        let none = self.literal(0, prim);
+        let is_beyond = self.binary(BinaryOperator::Greater, amount, limit);
+        self.select(is_beyond, none, shifted)
+    }
+
+    /// Returns true if an `unsigned` is a constant of at most `bound`, or masked with one.
+    fn is_at_most(&self, value: H, bound: u32) -> bool {
+        let is_small =
+            |value| matches!(self.literal_of(value), Some(Literal::U32(n)) if n <= bound);
+        match self.f.function.expressions[value] {
+            Expression::Binary {
+                op: BinaryOperator::And,
+                left,
+                right,
+            } => is_small(left) || is_small(right),
+            Expression::As { expr, .. } => match self.f.function.expressions[expr] {
+                Expression::Binary {
+                    op: BinaryOperator::And,
+                    left,
+                    right,
+                } => [left, right].into_iter().any(|operand| {
+                    matches!(self.literal_of(operand), Some(Literal::I32(n)) if (0..=bound as i32).contains(&n))
+                }),
+                _ => false,
+            },
+            _ => is_small(value),
+        }
+    }
+
     pub(super) fn unary(&mut self, op: UnaryOperator, operand: H) -> H {
         let folded = match (op, self.literal_of(operand)) {
             (UnaryOperator::Negate, Some(Literal::I32(a))) => Some(Literal::I32(a.wrapping_neg())),

@@ -103,6 +103,7 @@ impl Lowering<'_> {
         ));
         self.f.is_collective = self.collective.contains(&function.name);
         self.f.assigned_names = self.assigned_names(body);
+        self.f.aliased_names = self.aliased_names(body);
         self.f.scopes.push(HashMap::new());
         self.f.blocks.push(naga::Block::new());
         self.f.ended.push(false);

@@ -97,6 +97,7 @@ impl<'a> Lowering<'a> {
         self.f.name = Rc::from(format!("{} {} {template:?}", function.name, function.index));
         self.f.is_collective = self.collective.contains(&function.name);
         self.f.assigned_names = self.assigned_names(body);
+        self.f.aliased_names = self.aliased_names(body);
         self.define_template(&function.template, &template)?;
         self.calls.push(function.index);
         let (params, uniform, bindings) = self.parameters(function)?;

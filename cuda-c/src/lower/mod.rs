@@ -6,6 +6,7 @@ mod built_in;
 mod call;
 mod construct;
 mod convert;
+mod counter;
 mod declare;
 mod error_function;
 mod expr;

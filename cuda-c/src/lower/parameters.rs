@@ -60,6 +60,11 @@ fn numbers_of(ty: &Ty) -> Option<Vec<Number>> {
     fits.then_some(numbers)
 }
 
+/// Returns true for a class without members, such as a function object.
+fn is_empty(ty: &Ty) -> bool {
+    matches!(ty, Ty::Struct(structure) if structure.fields.iter().all(|field| field.name.is_empty()))
+}
+
 fn alignment(numbers: &[Number]) -> u32 {
     let sizes = numbers.iter().map(|(_, prim)| prim.size());
     sizes.fold(4, u32::max)
@@ -147,6 +152,16 @@ impl Lowering<'_> {
                     },
                 ));
                 binding += 1;
+                continue;
+            }
+            if is_empty(&ty) {
+                let kind = CudaParamKind::Struct {
+                    offset: n_bytes,
+                    n_bytes: 0,
+                };
+                params.push(CudaParam { name, kind });
+                let value = self.zero_value(&ty, at)?;
+                bindings.push((parameter.clone(), ty, value));
                 continue;
             }
             let numbers = numbers_of(&ty).ok_or_else(|| crate::error::Fault {

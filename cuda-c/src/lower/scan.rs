@@ -207,6 +207,18 @@ impl Lowering<'_> {
         names
     }
 
+    /// Returns the names that pointers and references of a function may stand for.
+    pub(super) fn aliased_names(&self, body: &Stmt) -> HashSet<Rc<str>> {
+        let mut names = HashSet::new();
+        walk_stmt(body, &mut |expr| {
+            if let ExprKind::Unary(UnOp::AddressOf, target) = &expr.kind {
+                names.extend(base_name(target));
+            }
+        });
+        collect_references(body, &mut names);
+        names
+    }
+
     pub(super) fn is_assigned(&self, name: &str) -> bool {
         self.f.assigned_names.contains(name)
     }

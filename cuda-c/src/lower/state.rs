@@ -97,6 +97,8 @@ pub(super) struct State {
     pub(super) assigned: Vec<(VarKey, usize)>,
     /// Names that the function assigns.
     pub(super) assigned_names: HashSet<Rc<str>>,
+    /// Names that pointers and references of the function may stand for.
+    pub(super) aliased_names: HashSet<Rc<str>>,
     /// Pointer variables into local arrays: root, leaf, whether there is an index.
     pub(super) local_pointers: HashMap<VarKey, (Root, usize, bool)>,
     /// Guards of the variables in scope.

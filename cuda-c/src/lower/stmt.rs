@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use naga::{Block, Literal, Statement, SwitchCase, SwitchValue};
 
 use super::Lowering;
+use super::counter::For;
 use super::level::{Kind, Level};
 use super::state::Target;
 use crate::ast::{Case, Expr, Stmt, StmtKind};
@@ -59,15 +60,14 @@ impl Lowering<'_> {
                 step,
                 body,
             } => {
+                let parts = For {
+                    init: init.as_deref(),
+                    condition: condition.as_ref(),
+                    step: step.as_ref(),
+                    body,
+                };
                 self.f.scopes.push(HashMap::new());
-                let done = match init {
-                    Some(init) => self.guarded_stmt(init),
-                    None => Ok(()),
-                }
-                .and_then(|()| {
-                    self.free_counters();
-                    self.loop_stmt(stmt, condition.as_ref(), step.as_ref(), body, false)
-                });
+                let done = self.for_stmt(stmt, parts);
                 self.f.scopes.pop();
                 done
             }

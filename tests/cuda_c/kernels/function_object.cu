@@ -1,13 +1,12 @@
-// A kernel over a type, an operation and a size.
+// A kernel over a type, an operation without members, which is a parameter, and a size.
 struct Minimum {
     __device__ float operator()(float a, float b) const { return a < b ? a : b; }
 };
 
 template <typename T, typename Operation, int WIDTH>
-__global__ void function_object(const T *in, T *out)
+__global__ void function_object(const T *in, T *out, Operation operation)
 {
     __shared__ T tile[WIDTH];
-    Operation operation;
     int t = threadIdx.x;
     tile[t] = in[blockIdx.x * WIDTH + t];
     __syncthreads();
