@@ -1,5 +1,5 @@
-//! Loops with barriers whose counter is declared before them. Within the loop it is a variable of its own: elsewhere the counter
-//! may differ between threads, and this loop must not.
+//! Loops of functions with barriers whose counter is declared before them. Within the loop it is a variable of its own: where
+//! another loop lets the counter differ between threads, this one need not.
 
 use super::Lowering;
 use super::state::VarKind;
@@ -43,8 +43,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Returns the declaration that replaces the assignment before a loop, if the loop has barriers and starts with one.
-    fn counter_declaration<'a>(&mut self, parts: For<'a>) -> Option<(&'a Stmt, Variable)> {
+    /// Returns the declaration that replaces the assignment before a loop, if the function has barriers and the loop starts with one.
+    fn counter_declaration<'a>(&self, parts: For<'a>) -> Option<(&'a Stmt, Variable)> {
         let init = parts.init?;
         let StmtKind::Expr(Expr {
             kind: ExprKind::Assign(None, target, value),
@@ -56,16 +56,11 @@ impl Lowering<'_> {
         let ExprKind::Name(name, _) = &target.kind else {
             return None;
         };
-        let is_collective = self.stmt_is_collective(parts.body)
-            || parts
-                .condition
-                .is_some_and(|expr| self.has_collective(expr))
-            || parts.step.is_some_and(|expr| self.has_collective(expr));
         let var = self.find(name)?;
         let (VarKind::Local(_), Ty::Prim(prim)) = (&var.kind, &var.ty) else {
             return None;
         };
-        if !is_collective || self.f.aliased_names.contains(name) {
+        if !self.f.is_collective || self.f.aliased_names.contains(name) {
             return None;
         }
         let ty = TypeName {
