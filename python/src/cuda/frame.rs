@@ -1,5 +1,6 @@
 //! Frames whose blocks are chunks: independent, of at most 64 KiB of content, without a checksum of the content.
 
+use pagepress::lz4::BlockError;
 use pagepress::lz4::formats::measure_block;
 use pagepress::lz4::frame::{FrameEvent, FrameHeader, FrameReader, Step};
 use pagepress::{Error, Result};
@@ -36,7 +37,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Parsed<'_>> {
     let mut reader = FrameReader::new();
     let (mut at, mut start, mut end) = (0, 0, None);
     let mut found: Vec<(Block, &[u8])> = Vec::new();
-    let mut stated = None;
+    let (mut stated, mut most) = (None, 0);
     while at < bytes.len() {
         let rest = bytes.get(at..).unwrap_or_default();
         let consumed = match reader.step(rest)? {
@@ -45,6 +46,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Parsed<'_>> {
                     FrameEvent::Header(header) => {
                         check(&header, end.is_some())?;
                         (start, stated) = (at, header.content_size);
+                        most = u64::from(header.block_max_size);
                     }
                     FrameEvent::Block(block) => {
                         let offset = at - start + SIZE_BYTES as usize;
@@ -65,7 +67,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Parsed<'_>> {
         // Skippable frames only.
         return refused("without a frame of content", "one LZ4 frame");
     };
-    let blocks = measured(&found)?;
+    let blocks = measured(&found, most)?;
     let n_bytes = blocks.iter().map(|block| u64::from(block.content)).sum();
     match stated {
         Some(stated) if stated != n_bytes => Err(Error::ContentSizeMismatch {
@@ -117,21 +119,22 @@ fn described(offset: usize, data: &[u8], is_compressed: bool) -> Block {
 /// Most bytes of content of a block, which are those of a chunk.
 const MAX_CONTENT: u64 = 65_536;
 
-/// Adds the bytes of their contents to blocks.
-fn measured(found: &[(Block, &[u8])]) -> Result<Vec<Block>> {
-    let content_of = |(index, (block, data)): (usize, &(Block, &[u8]))| {
+/// Adds the bytes of their contents to blocks of a frame whose header allows `most`.
+fn measured(found: &[(Block, &[u8])], most: u64) -> Result<Vec<Block>> {
+    let content_of = |(page, (block, data)): (usize, &(Block, &[u8]))| {
         let content = if block.is_stored {
             u64::from(block.n_bytes)
         } else {
             let measured = measure_block(data);
-            measured.map_err(|source| Error::CorruptPage {
-                page: index,
-                source,
-            })?
+            measured.map_err(|source| Error::CorruptPage { page, source })?
         };
+        if content > most {
+            let source = BlockError::OutputOverrun;
+            return Err(Error::CorruptPage { page, source });
+        }
         if content > MAX_CONTENT {
             return refused(
-                &format!("with {content} bytes of content in block {index}"),
+                &format!("with {content} bytes of content in block {page}"),
                 "a frame of blocks of at most 65536 bytes, as `lz4 -B4` writes it; pagepress.decompress reads every frame",
             );
         }
