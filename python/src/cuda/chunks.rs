@@ -28,7 +28,7 @@ pub(crate) struct Chunks {
 #[pymethods]
 impl Chunks {
     #[new]
-    #[pyo3(signature = (chunk_size=MAX_CHUNK_SIZE, device=0))]
+    #[pyo3(signature = (chunk_size=65536, device=0))]
     fn new(py: Python<'_>, chunk_size: u32, device: usize) -> PyResult<Self> {
         if !(1..=MAX_CHUNK_SIZE).contains(&chunk_size) {
             let message = format!("invalid chunk_size: {chunk_size}; give 1 to 65536");

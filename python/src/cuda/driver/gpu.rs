@@ -105,6 +105,14 @@ impl Gpu {
         checked(&self.device, call, code)
     }
 
+    /// Waits until nothing runs in the context. A failure means that it is lost, so that nothing runs.
+    pub(super) fn finish(&self) {
+        if let Ok(_entered) = self.enter() {
+            // SAFETY: the context is current.
+            let _ = unsafe { sys::cuCtxSynchronize() };
+        }
+    }
+
     /// Checks that the driver knows an address as memory of this GPU, in the primary context or in none.
     pub(super) fn check_address(&self, address: u64) -> Result<()> {
         let entered = self.enter()?;

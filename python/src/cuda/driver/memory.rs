@@ -6,6 +6,7 @@ use cudarc::driver::sys::{self, CUresult};
 use pagepress::{Error, Result};
 
 use super::gpu::Gpu;
+use super::without_lock;
 use crate::cuda::Span;
 
 /// Memory of a GPU.
@@ -82,14 +83,16 @@ impl Drop for Memory {
         if self.span.n_bytes == 0 || self.gpu.is_forked() {
             return;
         }
-        // The memory of a lost context is freed with the context.
-        if let Ok(_entered) = self.gpu.enter() {
-            // SAFETY: this object owns the allocation, no other has its address, and no work uses it any more: other libraries give it
-            // back when they have enqueued theirs, which the first call waits for.
-            unsafe {
-                let _ = sys::cuCtxSynchronize();
-                let _ = sys::cuMemFree_v2(self.span.address);
+        without_lock(|| {
+            // The memory of a lost context is freed with the context.
+            if let Ok(_entered) = self.gpu.enter() {
+                // SAFETY: this object owns the allocation, no other has its address, and no work uses it any more: other libraries
+                // give it back when they have enqueued theirs, which the first call waits for.
+                unsafe {
+                    let _ = sys::cuCtxSynchronize();
+                    let _ = sys::cuMemFree_v2(self.span.address);
+                }
             }
-        }
+        });
     }
 }

@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pagepress::Result;
 use pagepress::batch::CudaChunks;
+use pyo3::Python;
 
 use gpu::Gpu;
 pub(super) use memory::Memory;
@@ -86,5 +87,23 @@ impl Engine {
         self.workspace
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        // Dropping the kernels waits for the context, and should find nothing to wait for while Python's lock is held.
+        if !self.is_forked() {
+            without_lock(|| self.gpu.finish());
+        }
+    }
+}
+
+/// Runs work that waits for the GPU on a thread that may or may not hold Python's global lock, without it: work on the GPU can wait for
+/// functions of Python, as those of CuPy and JAX do.
+fn without_lock(work: impl Fn() + Send + Sync) {
+    // No thread can have the lock when Python ends.
+    if Python::try_attach(|py| py.detach(&work)).is_none() {
+        work();
     }
 }

@@ -77,16 +77,24 @@ impl<'q, 'a> Queue<'q, 'a> {
     /// waited for.
     pub(super) unsafe fn upload_words(&self, to: u64, pitch: u64, words: &'a [u8]) -> Result<()> {
         const WORD: usize = 4;
-        // SAFETY: a structure of addresses and numbers, for all of which 0 is a value.
-        let mut copy: CUDA_MEMCPY2D = unsafe { std::mem::zeroed() };
-        copy.srcMemoryType = CUmemorytype::CU_MEMORYTYPE_HOST;
-        copy.srcHost = words.as_ptr().cast();
-        copy.srcPitch = WORD;
-        copy.dstMemoryType = CUmemorytype::CU_MEMORYTYPE_DEVICE;
-        copy.dstDevice = to;
-        copy.dstPitch = pitch as usize;
-        copy.WidthInBytes = WORD;
-        copy.Height = words.len() / WORD;
+        let copy = CUDA_MEMCPY2D {
+            srcXInBytes: 0,
+            srcY: 0,
+            srcMemoryType: CUmemorytype::CU_MEMORYTYPE_HOST,
+            srcHost: words.as_ptr().cast(),
+            srcDevice: 0,
+            srcArray: std::ptr::null_mut(),
+            srcPitch: WORD,
+            dstXInBytes: 0,
+            dstY: 0,
+            dstMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            dstHost: std::ptr::null_mut(),
+            dstDevice: to,
+            dstArray: std::ptr::null_mut(),
+            dstPitch: pitch as usize,
+            WidthInBytes: WORD,
+            Height: words.len() / WORD,
+        };
         // SAFETY: the structure outlives the call, the slice lives until the stream has been waited for, and the caller guarantees the rows.
         self.gpu.check("cuMemcpy2DAsync", unsafe {
             sys::cuMemcpy2DAsync_v2(&raw const copy, self.stream)
