@@ -1,6 +1,5 @@
-"""Arrays in the memory of a GPU, of whichever of PyTorch, CuPy and JAX is there. Without a GPU most tests are skipped."""
+"""Arrays in the memory of a GPU, of whichever of PyTorch, CuPy and JAX is there. Without a GPU, most are skipped."""
 
-import importlib
 import os
 import random
 import shutil
@@ -9,6 +8,7 @@ import threading
 
 import pytest
 from conftest import make_content
+from device_arrays import Capsule, CuPy, Interface, Jax, OldTensor, Torch
 
 import pagepress
 import pagepress.cuda
@@ -22,81 +22,6 @@ def chunks():
         pytest.skip(str(error))
 
 
-class Torch:
-    def __init__(self):
-        self.module = pytest.importorskip("torch")
-        if not self.module.cuda.is_available():
-            pytest.skip("PyTorch finds no GPU")
-
-    def array(self, content):
-        host = self.module.frombuffer(bytearray(content), dtype=self.module.uint8) if content else self.module.empty(0, dtype=self.module.uint8)
-        return host.cuda()
-
-    def take(self, device_array):
-        return self.module.from_dlpack(device_array)
-
-    def pointer(self, array):
-        return array.data_ptr()
-
-    def to_bytes(self, array):
-        return array.contiguous().view(-1).view(self.module.uint8).cpu().numpy().tobytes()
-
-    def floats(self, content):
-        return self.array(content).view(self.module.float32).reshape(16, -1)
-
-
-class CuPy:
-    def __init__(self):
-        self.module = pytest.importorskip("cupy")
-        try:
-            self.module.cuda.runtime.getDeviceCount()
-        except self.module.cuda.runtime.CUDARuntimeError as error:
-            pytest.skip(str(error))
-
-    def array(self, content):
-        numpy = importlib.import_module("numpy")
-        return self.module.asarray(numpy.frombuffer(content, "u1"))
-
-    def take(self, device_array):
-        return self.module.from_dlpack(device_array)
-
-    def pointer(self, array):
-        return array.data.ptr
-
-    def to_bytes(self, array):
-        return array.tobytes()
-
-    def floats(self, content):
-        return self.array(content).view("f4").reshape(16, -1)
-
-
-class Jax:
-    def __init__(self):
-        os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-        self.module = pytest.importorskip("jax")
-        try:
-            self.device = self.module.devices("gpu")[0]
-        except RuntimeError as error:
-            pytest.skip(str(error))
-
-    def array(self, content):
-        numpy = importlib.import_module("numpy")
-        return self.module.device_put(numpy.frombuffer(content, "u1"), self.device)
-
-    def take(self, device_array):
-        return importlib.import_module("jax.dlpack").from_dlpack(device_array)
-
-    def pointer(self, array):
-        return array.unsafe_buffer_pointer()
-
-    def to_bytes(self, array):
-        return importlib.import_module("numpy").asarray(array).tobytes()
-
-    def floats(self, content):
-        numpy = importlib.import_module("numpy")
-        return self.module.device_put(numpy.frombuffer(content, "f4").reshape(16, -1), self.device)
-
-
 @pytest.fixture(scope="module", params=[Torch, CuPy, Jax], ids=["torch", "cupy", "jax"])
 def library(request, chunks):
     return request.param()
@@ -107,31 +32,11 @@ def torch(chunks):
     return Torch()
 
 
-class Interface:
-    """An array that has nothing but a dictionary."""
-
-    def __init__(self, array, **changes):
-        self.array = array
-        self.__cuda_array_interface__ = {**array.__cuda_array_interface__, **changes}
-
-
-class OldTensor:
-    """An array of a library from before version 1 of DLPack."""
-
-    def __init__(self, array):
-        self.array = array
-
-    def __dlpack_device__(self):
-        return self.array.__dlpack_device__()
-
-    def __dlpack__(self, stream=None):
-        return self.array.__dlpack__(stream=stream)
-
-
 def mixed(size):
     """Returns content some of whose chunks do not compress."""
     choose = random.Random(size)
-    return b"".join(part for n in range(0, size, 100_000) for part in (make_content(50_000, n), choose.randbytes(50_000)))[:size]
+    parts = [make_content(50_000, n) + choose.randbytes(50_000) for n in range(0, size, 100_000)]
+    return b"".join(parts)[:size]
 
 
 def on_gpu(chunks, content):
@@ -200,23 +105,63 @@ def test_any_type_in_c_order(library, chunks):
     assert chunks.decompress(chunks.compress(floats)).tobytes() == content
 
 
-def test_protocols(torch, chunks):
+@pytest.mark.parametrize("stream", [None, 0, 1, 2])
+def test_protocols(chunks, stream):
+    """Arrays with a dictionary or a capsule only, of either version, on the default streams."""
     content = mixed(200_000)
-    tensor = torch.floats(content)
-    for array in (Interface(tensor), Interface(tensor, stream=1, version=3), Interface(tensor, stream=2, version=3), OldTensor(tensor)):
-        assert chunks.decompress(chunks.compress(array)).tobytes() == content
-    back = chunks.decompress(chunks.compress(tensor))
-    old = back.__dlpack__()
-    new = back.__dlpack__(max_version=(1, 1))
-    assert "dltensor" in repr(old) and "dltensor_versioned" in repr(new)
-    assert torch.to_bytes(torch.module.utils.dlpack.from_dlpack(old)) == content
-    with pytest.raises(pagepress.ArgumentError, match="used"):
-        chunks.compress(type("Used", (), {"__dlpack_device__": back.__dlpack_device__, "__dlpack__": lambda self, stream: old})())
-    copied = torch.module.utils.dlpack.from_dlpack(back.__dlpack__(copy=True))
-    assert copied.data_ptr() != back.__cuda_array_interface__["data"][0] and torch.to_bytes(copied) == content
+    array = on_gpu(chunks, content)
+    shaped = Interface(array, shape=(1, 25_000), typestr="<f8", strides=(7, 8))
+    waiting = [Interface(array, stream=stream) for stream in (1, 2)]
+    for given in (array, OldTensor(array), Interface(array), shaped, *waiting):
+        blocks = chunks.compress(given, stream=stream)
+        assert chunks.decompress(blocks, stream=stream).tobytes() == content
+
+
+def test_capsules(chunks):
+    content = mixed(200_000)
+    array = on_gpu(chunks, content)
+    old, new = array.__dlpack__(), array.__dlpack__(max_version=(1, 1))
+    assert '"dltensor"' in repr(old) and '"dltensor_versioned"' in repr(new)
+    for capsule in (old, new):
+        given = Capsule(capsule)
+        assert chunks.decompress(chunks.compress(given)).tobytes() == content
+        assert '"used_dltensor' in repr(capsule)
+        with pytest.raises(pagepress.ArgumentError, match="used"):
+            chunks.compress(given)
     with pytest.raises(BufferError, match="tobytes"):
-        back.__dlpack__(dl_device=(1, 0))
-    assert torch.to_bytes(torch.module.as_tensor(back, device="cuda")) == content
+        array.__dlpack__(dl_device=(1, 0))
+
+
+def test_copies(torch, chunks):
+    content = mixed(200_000)
+    array = on_gpu(chunks, content)
+    from_dlpack = torch.module.utils.dlpack.from_dlpack
+    copied = from_dlpack(array.__dlpack__(copy=True))
+    assert torch.pointer(copied) != array.__cuda_array_interface__["data"][0]
+    assert torch.to_bytes(copied) == content
+    assert torch.to_bytes(from_dlpack(array.__dlpack__())) == content
+    assert torch.to_bytes(torch.module.as_tensor(array, device="cuda")) == content
+
+
+def test_refused_dictionaries(chunks):
+    array = on_gpu(chunks, mixed(64_000))
+    refused = [
+        ({"shape": (16, 4000), "strides": (1, 16)}, "not contiguous"),
+        ({"mask": array}, "mask"),
+        ({"stream": 0}, "forbids"),
+        ({"version": 4}, "version 4"),
+        ({"typestr": "|O8"}, "type"),
+        ({"typestr": "<f"}, "type"),
+        ({"shape": (-1,)}, "shape"),
+        ({"shape": (1 << 40, 1 << 40)}, "shape"),
+        ({"data": (12_345, False)}, "no memory of a GPU"),
+    ]
+    for changes, words in refused:
+        with pytest.raises(pagepress.ArgumentError, match=words):
+            chunks.compress(Interface(array, **changes))
+    for other in (b"bytes", bytearray(5), None):
+        with pytest.raises(pagepress.ArgumentError, match="neither __dlpack__ nor"):
+            chunks.compress(other)
 
 
 def test_refused_arrays(torch, chunks):
@@ -228,15 +173,6 @@ def test_refused_arrays(torch, chunks):
         (tensor[:, ::2], "not contiguous"),
         (host, "on the CPU; give one on CUDA device 0"),
         (host.numpy(), "on the CPU"),
-        (b"bytes", "neither __dlpack__ nor"),
-        (Interface(tensor, mask=tensor), "mask"),
-        (Interface(tensor, stream=0), "forbids"),
-        (Interface(tensor, version=4), "version 4"),
-        (Interface(tensor, typestr="|O8"), "type"),
-        (Interface(tensor, typestr="<f"), "type"),
-        (Interface(tensor, shape=(-1,)), "shape"),
-        (Interface(tensor, shape=(1 << 40, 1 << 40)), "shape"),
-        (Interface(tensor, data=(host.data_ptr(), False), strides=None), "no memory of a GPU"),
     ]
     for array, words in refused:
         with pytest.raises(pagepress.ArgumentError, match=words):
@@ -261,7 +197,8 @@ def test_lz4_reads_the_frame(chunks, tmp_path):
         assert info["content_size"] == len(content) and not info["block_linked"] and info["block_size"] == 65_536
     if program := shutil.which("lz4"):
         (tmp_path / "array.lz4").write_bytes(frame)
-        assert subprocess.run([program, "-dc", tmp_path / "array.lz4"], check=True, stdout=subprocess.PIPE).stdout == content
+        done = subprocess.run([program, "-dc", tmp_path / "array.lz4"], check=True, stdout=subprocess.PIPE)
+        assert done.stdout == content
 
 
 @pytest.mark.parametrize("size", [0, 5, 65_536, 700_001])
@@ -359,7 +296,9 @@ def test_out(torch, chunks):
 
 
 def test_memory_is_freed(torch, chunks):
-    free = lambda: torch.module.cuda.mem_get_info()[0]
+    def free():
+        return torch.module.cuda.mem_get_info()[0]
+
     tensor = torch.module.zeros(512 << 20, dtype=torch.module.uint8, device="cuda")
     chunks.decompress(chunks.compress(tensor))
     before = free()
@@ -370,7 +309,9 @@ def test_memory_is_freed(torch, chunks):
     assert free() <= before - (512 << 20)
     del taken
     assert free() >= before - (16 << 20)
-    capsules = [chunks.decompress(chunks.compress(tensor)).__dlpack__(max_version=version) for version in (None, (1, 0))]
+    arrays = [chunks.decompress(chunks.compress(tensor)) for _ in range(2)]
+    capsules = [array.__dlpack__(max_version=version) for array, version in zip(arrays, (None, (1, 0)), strict=True)]
+    arrays.clear()
     assert free() <= before - (1024 << 20)
     capsules.clear()
     assert free() >= before - (16 << 20)

@@ -57,17 +57,20 @@ impl Engine {
             scratch: parts.add(scratch_bytes, 1),
             scratch_bytes,
         };
-        let mut lengths = Vec::new();
-        if n > 0 {
-            let base = workspace.fit(&self.gpu, &parts)?;
-            for offset in [&mut plan.arrays, &mut plan.slots, &mut plan.scratch] {
-                *offset += base;
-            }
-            // SAFETY: the guarantees of this function's caller; the workspace has room for all parts of the plan.
-            lengths = unsafe { self.to_slots(&plan, content, stream) }?;
+        if n == 0 {
+            // SAFETY: there are no slots; the caller guarantees the stream.
+            return unsafe { self.to_frame(&plan, 0, &[], stream) };
         }
-        // SAFETY: the slots have the blocks of these lengths, as the kernels wrote them; the caller guarantees the stream.
-        let framed = unsafe { self.to_frame(&plan, content.n_bytes, &lengths, stream) };
+        let base = workspace.fit(&self.gpu, &parts)?;
+        for offset in [&mut plan.arrays, &mut plan.slots, &mut plan.scratch] {
+            *offset += base;
+        }
+        // SAFETY: the guarantees of this function's caller; the workspace has room for all parts of the plan, and its slots have the
+        // blocks of these lengths when the kernels are done.
+        let framed = unsafe {
+            let lengths = self.to_slots(&plan, content, stream);
+            lengths.and_then(|lengths| self.to_frame(&plan, content.n_bytes, &lengths, stream))
+        };
         workspace.trim();
         framed
     }
