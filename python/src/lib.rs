@@ -8,6 +8,7 @@
 mod block;
 mod buffers;
 mod codec;
+mod cuda;
 mod dictionary;
 mod errors;
 mod frame;
@@ -23,6 +24,9 @@ use pyo3::prelude::*;
 fn _pagepress(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<codec::Codec>()?;
+    module.add_class::<cuda::Blocks>()?;
+    module.add_class::<cuda::Chunks>()?;
+    module.add_class::<cuda::DeviceArray>()?;
     module.add_class::<dictionary::Dictionary>()?;
     module.add_class::<pages::Pages>()?;
     module.add_class::<seek::SeekableReader>()?;
