@@ -267,7 +267,8 @@ fn long_views() -> Case {
 fn long_warps() -> Case {
     let n = 128;
     let values = signed(650, n);
-    let other = |i: usize| values[i ^ 5].wrapping_sub(values[if i % 32 == 0 { i } else { i - 1 }]);
+    let other =
+        |i: usize| values[i ^ 5].wrapping_sub(values[if i.is_multiple_of(32) { i } else { i - 1 }]);
     let total = |block: &[i64]| block.iter().fold(0i64, |sum, v| sum.wrapping_add(*v));
     kernel!("long_memory")
         .entry("long_warps")

@@ -302,7 +302,7 @@ fn pointer_to_row() -> Case {
 fn many_buffers() -> Case {
     let inputs: Vec<Vec<i32>> = (0..8).map(|k| ints(600 + k, 64, -99..99)).collect();
     let sum = |i: usize| inputs.iter().map(|input| input[i]).sum();
-    let signed = |k: usize, value: i32| if k % 2 == 0 { value } else { -value };
+    let signed = |k: usize, value: i32| if k.is_multiple_of(2) { value } else { -value };
     let difference = |i: usize| (0..8).map(|k| signed(k, inputs[k][i])).sum();
     let case = inputs
         .iter()

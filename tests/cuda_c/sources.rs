@@ -169,6 +169,10 @@ fn adapt(case: &mut Case) {
         *arg = match (&*arg, kind) {
             (Arg::I32(number), ScalarKind::U32) => Arg::U32(*number as u32),
             (Arg::U32(number), ScalarKind::I32) => Arg::I32(*number as i32),
+            (Arg::I32(number), ScalarKind::I64) => Arg::I64((*number).into()),
+            (Arg::U32(number), ScalarKind::I64) => Arg::I64((*number).into()),
+            (Arg::I32(number), ScalarKind::U64) => Arg::U64(*number as u64),
+            (Arg::U32(number), ScalarKind::U64) => Arg::U64((*number).into()),
             (arg, _) => arg.clone(),
         };
     }
