@@ -274,7 +274,7 @@ pub mod internals {
     pub mod lz4 {
         #[cfg(not(target_arch = "wasm32"))]
         pub use crate::kernels::chunks::{
-            compress_chunks_job, decompress_chunks_job, max_chunks_per_job,
+            compress_chunks_job, copy_pieces_job, decompress_chunks_job, max_chunks_per_job,
         };
         pub use crate::kernels::dictionary::dictionary_words;
         pub use crate::kernels::lz4::{compress_job, decompress_job};

@@ -18,7 +18,7 @@ use common::cuda::need_cuda;
 use common::foreign::{Foreign, ok};
 use cudarc::driver::sys;
 use pagepress::Error;
-use pagepress::batch::{CompressChunks, CudaChunks, DecompressChunks};
+use pagepress::batch::{CompressChunks, CopyPieces, CudaChunks, DecompressChunks};
 use pagepress::gpu::cuda::CudaDevice;
 use pagepress_test_harness::test;
 
@@ -314,6 +314,40 @@ fn a_graph_captures_the_call() {
         ok(sys::cuGraphExecDestroy(executable));
         ok(sys::cuGraphDestroy(graph));
     }
+}
+
+/// Pieces of 0 to 300 bytes and longer ones, to targets without a gap between them.
+#[test]
+fn pieces_are_copied_behind_each_other() {
+    need_cuda();
+    let device = CudaDevice::open(0).unwrap();
+    let codec = CudaChunks::new(&device, 4096).unwrap();
+    let mut foreign = Foreign::new();
+    let mut items: Vec<Vec<u8>> = (0..300).map(|n| vec![n as u8; n]).collect();
+    items.extend(chunks(3000, 70_000, 7));
+    let from = Memory::of(&items, 1);
+    let base = foreign.upload(&from.bytes);
+    let expected: Vec<u8> = items.concat();
+    // An odd address, and canaries around.
+    let at = foreign.memory(expected.len() as u64 + 14, CANARY) + 7;
+    let ends = items.iter().scan(0, |end, item| {
+        let start = *end;
+        *end += item.len() as u64;
+        Some(at + start)
+    });
+    let sources = from.starts.iter().map(|start| base + start);
+    let call = CopyPieces {
+        n: items.len() as u64,
+        sources: foreign.upload(&words_64(&sources.collect::<Vec<_>>())),
+        piece_bytes: foreign.upload(&lengths_64(&items)),
+        targets: foreign.upload(&words_64(&ends.collect::<Vec<_>>())),
+    };
+    // SAFETY: the arrays have an element for each piece, and all memory stays until the stream was waited for.
+    unsafe { codec.copy(&call, foreign.handle()) }.unwrap();
+    let found = foreign.download(at - 7, expected.len() + 14);
+    assert!(found[7..][..expected.len()] == expected, "pieces");
+    let around = [&found[..7], &found[7 + expected.len()..]].concat();
+    assert!(around.iter().all(|&byte| byte == CANARY), "{around:?}");
 }
 
 #[test]

@@ -20,7 +20,9 @@ use pagepress::gpu::{
     Backend, Buffer, DeviceRequest, GpuDevice, KernelArg, KernelSource, Waitable,
 };
 use pagepress::internals::Job;
-use pagepress::internals::lz4::{compress_chunks_job, decompress_chunks_job, max_chunks_per_job};
+use pagepress::internals::lz4::{
+    compress_chunks_job, copy_pieces_job, decompress_chunks_job, max_chunks_per_job,
+};
 use pagepress::kernels::{Arg, Slot};
 
 /// Memory of inputs and outputs, and the buffers of a job.
@@ -234,5 +236,36 @@ fn sizes_that_no_job_has_are_refused() {
         decompress_chunks_job(most, max_bytes).unwrap();
         compress_chunks_job(most + 1, max_bytes, None).expect_err("too many chunks");
         decompress_chunks_job(0, max_bytes).expect_err("no chunks");
+    }
+}
+
+/// Pieces of 0 to 300 bytes and some longer ones, at all alignments of sources and targets.
+#[test]
+fn pieces_are_copied_at_any_alignment() {
+    let device = device();
+    let mut items: Vec<Vec<u8>> = (0..300).map(|n| vec![n as u8; n]).collect();
+    items.extend(chunks(20, 5000, 7));
+    for (i, item) in items.iter_mut().enumerate() {
+        for (k, byte) in item.iter_mut().enumerate() {
+            *byte ^= (k + i) as u8;
+        }
+    }
+    let inputs = Memory::of(&items, 5);
+    let mut outputs = Memory::with_rooms(items.iter().map(Vec::len).collect(), 6);
+    let (bytes, starts) = joined(&inputs, &outputs);
+    let run = Run::new(
+        &device,
+        copy_pieces_job(items.len() as u32).unwrap(),
+        &bytes,
+    );
+    run.give(Slot::Inputs, &words_64(&inputs.starts));
+    run.give(Slot::InputBytes, &lengths_64(&items));
+    run.give(Slot::Outputs, &words_64(&starts));
+    run.launch();
+    outputs.bytes = run.take(Slot::Memory, inputs.bytes.len() as u64..bytes.len() as u64);
+    let lengths: Vec<usize> = items.iter().map(Vec::len).collect();
+    outputs.check_canaries(&lengths);
+    for (i, item) in items.iter().enumerate() {
+        assert_eq!(outputs.item(i, item.len()), item, "piece {i}");
     }
 }

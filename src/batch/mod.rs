@@ -22,7 +22,7 @@ pub use frame::frames::Progress;
 pub use frame::session::{FrameCompression, FrameDecompression};
 #[cfg(cuda_engine)]
 #[cfg_attr(docsrs, doc(cfg(feature = "cuda")))]
-pub use pages::chunks::{CompressChunks, CudaChunks, DecompressChunks};
+pub use pages::chunks::{CompressChunks, CopyPieces, CudaChunks, DecompressChunks};
 #[cfg(gpu_engine)]
 pub use pages::{
     compressor::{GpuBatchCompressor, GpuBatchConfig},

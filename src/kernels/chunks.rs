@@ -34,6 +34,8 @@ static SCATTER_CHUNKS: KernelInfo = addressing(
     shader!("lz4_scatter_chunks.wgsl"),
     &[W, R, R, R, R, W, W, U],
 );
+static COPY_PIECES: KernelInfo =
+    addressing("copy_pieces", shader!("copy_pieces.wgsl"), &[W, R, R, R, U]);
 static PARSE: KernelInfo = of_chunks(
     "lz4_parse",
     shader!("lz4_parse.chunks.wgsl"),
@@ -66,7 +68,7 @@ const fn addressing(
 ) -> KernelInfo {
     // SAFETY: the kernels process chunks below `n_chunks`, and compare lengths with the room of a chunk before they copy to it. They
     // scatter as many bytes as the kernels before them counted: a block is shorter than its chunk, or the chunk and the head of a run
-    // of literals, and a chunk has at most its capacity. Loops count chunks or bytes of a chunk. Who runs such a job guarantees the
+    // of literals, and a chunk has at most its capacity. Pieces are copied as long as they are given. Loops count chunks or bytes of one. Who runs such a job guarantees the
     // addresses and what lies there, as `KernelInfo::with_addresses` says.
     unsafe { KernelInfo::trusted(name, wgsl, bindings, true).with_addresses() }
 }
@@ -361,5 +363,29 @@ pub fn decompress_chunks_job(n: u32, max_bytes: u32) -> Result<Job> {
     Ok(Job {
         buffers,
         launches: vec![gather, tokens, copy, scatter],
+    })
+}
+
+/// Returns the launch that copies `n` pieces of memory from the addresses in `Inputs`, with the sizes in `InputBytes`, to the addresses in
+/// `Outputs`. Addresses and sizes have 64 bits; a size is below 2^32. No piece overlaps the target of another.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for 0 pieces.
+pub fn copy_pieces_job(n: u32) -> Result<Job> {
+    if n == 0 {
+        return Err(Error::invalid("pieces of a job", 0, "at least 1"));
+    }
+    let addresses = 8 * u64::from(n);
+    let slots = [Slot::Memory, Slot::Inputs, Slot::InputBytes, Slot::Outputs];
+    let bytes = [4, addresses, addresses, addresses];
+    let copy = Launch {
+        kernel: &COPY_PIECES,
+        overrides: Vec::new(),
+        grid: [n.min(MAX_GRID), 1, 1],
+        args: with_params(&slots, Arg::Params(vec![n, 0, 0, 0])),
+    };
+    Ok(Job {
+        buffers: slots.into_iter().zip(bytes).collect(),
+        launches: vec![copy],
     })
 }

@@ -159,7 +159,9 @@ fn triple(value: &Value) -> Outcome<[u32; 3]> {
 
 /// Gives each number the type of its parameter, so that a description need not tell `bool` from `int`.
 fn adapt(case: &mut Case) {
-    let Ok(compiled) = cuda_c::compile_cuda(case.source, &options(case)) else {
+    let mut options = options(case);
+    options.int64 = true;
+    let Ok(compiled) = cuda_c::compile_cuda(case.source, &options) else {
         return;
     };
     for (arg, param) in case.args.iter_mut().zip(&compiled.params) {

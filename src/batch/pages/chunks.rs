@@ -5,7 +5,8 @@ use std::ops::Range;
 use crate::gpu::Backend;
 use crate::gpu::cuda::CudaDevice;
 use crate::kernels::chunks::{
-    compress_chunks_job, decompress_chunks_job, max_block_bytes, max_chunks_per_job,
+    compress_chunks_job, copy_pieces_job, decompress_chunks_job, max_block_bytes,
+    max_chunks_per_job,
 };
 use crate::kernels::{Job, Slot};
 use crate::{Error, Result};
@@ -70,6 +71,22 @@ pub struct DecompressChunks {
     pub scratch_bytes: u64,
 }
 
+/// Addresses of arrays in device memory, with an element for each of `n` pieces of memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CopyPieces {
+    /// Number of pieces.
+    pub n: u64,
+    /// Addresses to copy from, 64 bits each.
+    pub sources: u64,
+    /// Bytes of each piece, 64 bits each, less than 2^32.
+    pub piece_bytes: u64,
+    /// Addresses to copy to, 64 bits each.
+    pub targets: u64,
+}
+
+/// Maximum number of pieces of a launch.
+const MAX_PIECES: u32 = 1 << 24;
+
 impl CudaChunks {
     /// Compiles the kernels for chunks of at most `max_bytes`, 1 to 65,536.
     ///
@@ -86,6 +103,7 @@ impl CudaChunks {
             device.kernels_of(&chunks.compress_job(n)?)?;
             device.kernels_of(&chunks.decompress_job(n)?)?;
         }
+        device.kernels_of(&copy_pieces_job(1)?)?;
         Ok(chunks)
     }
 
@@ -168,6 +186,43 @@ impl CudaChunks {
         let scratch = (call.scratch, call.scratch_bytes);
         // SAFETY: the guarantees of this function's caller.
         unsafe { self.run(call.n, &arrays, scratch, stream, |n| self.decompress_job(n)) }
+    }
+
+    /// Enqueues copies of pieces of memory on a stream, and returns: one launch for all, whatever their sizes and alignments, as blocks
+    /// behind each other in a frame have them.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for arrays that are not aligned to their elements and a stream of another context;
+    /// [`Error::DeviceLost`].
+    ///
+    /// # Safety
+    /// As [`compress`](Self::compress): the arrays must have `n` elements, each source and each target the bytes stated, and nothing
+    /// else accesses targets, which overlap neither each other nor a source.
+    pub unsafe fn copy(&self, call: &CopyPieces, stream: u64) -> Result<()> {
+        let arrays = [
+            Array::of_64_bits(Slot::Inputs, call.sources),
+            Array::of_64_bits(Slot::InputBytes, call.piece_bytes),
+            Array::of_64_bits(Slot::Outputs, call.targets),
+        ];
+        if call.n == 0 {
+            return Ok(());
+        }
+        for array in &arrays {
+            array.check(call.n)?;
+        }
+        for first in (0..call.n).step_by(MAX_PIECES as usize) {
+            let n = u64::from(MAX_PIECES).min(call.n - first);
+            let memory = arrays
+                .each_ref()
+                .map(|array| (array.slot, array.part(first..first + n)));
+            // SAFETY: `kernels::chunks` made the job. Arrays have their elements, as `check` said of their addresses and the caller
+            // guarantees, as it does the memory and the stream.
+            unsafe {
+                self.device
+                    .launch_on(stream, &copy_pieces_job(n as u32)?, &memory)
+            }?;
+        }
+        Ok(())
     }
 
     fn compress_job(&self, n: u32) -> Result<Job> {

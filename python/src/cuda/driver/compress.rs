@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use pagepress::batch::CompressChunks;
+use pagepress::batch::{CompressChunks, CopyPieces};
 use pagepress::lz4::frame::{FrameOptions, FrameWriter};
 use pagepress::{Error, Result};
 
@@ -22,7 +22,8 @@ const WORD: u64 = 8;
 /// Places in the memory of a call.
 struct Plan {
     n: u64,
-    /// Arrays of `n` numbers: addresses of chunks, their bytes, addresses of blocks, their bytes.
+    /// Arrays of `n` numbers: addresses of chunks, their bytes, addresses of blocks, their bytes. Then three, of a number for each
+    /// piece of the frame; there are at most `2 * n` pieces.
     arrays: u64,
     slots: u64,
     /// Bytes of a slot: a size, and the longest block.
@@ -51,7 +52,7 @@ impl Engine {
         let slot = (SIZE_BYTES + u64::from(self.kernels.max_block_bytes())).next_multiple_of(16);
         let mut plan = Plan {
             n,
-            arrays: parts.add(n, 4 * WORD),
+            arrays: parts.add(n, 6 * WORD),
             slots: parts.add(n, slot),
             slot,
             scratch: parts.add(scratch_bytes, 1),
@@ -84,10 +85,10 @@ impl Engine {
         let chunks = (0..plan.n).map(|i| content.address + i * chunk_size);
         let sizes = (0..plan.n).map(|i| chunk_size.min(content.n_bytes - i * chunk_size));
         let blocks = (0..plan.n).map(|i| plan.slots + i * plan.slot + SIZE_BYTES);
-        let arrays: Vec<u8> = chunks
+        let arrays: Vec<[u8; 8]> = chunks
             .chain(sizes)
             .chain(blocks)
-            .flat_map(u64::to_ne_bytes)
+            .map(u64::to_ne_bytes)
             .collect();
         let mut lengths = vec![0; (plan.n * WORD) as usize];
         let column = |k: u64| plan.arrays + k * plan.n * WORD;
@@ -104,7 +105,7 @@ impl Engine {
         // has room for the longest block. The chunks lie in `content`, which the caller guarantees, as it does the stream.
         unsafe {
             self.gpu.on(stream, |queue| {
-                queue.upload(column(0), &arrays)?;
+                queue.upload(column(0), arrays.as_flattened())?;
                 self.kernels.compress(&call, stream)?;
                 queue.download(column(3), &mut lengths)
             })?;
@@ -138,30 +139,61 @@ impl Engine {
             .collect();
         let mark = [0; SIZE_BYTES as usize];
         let start = frame.span().address;
+        let pieces = pieces(plan, &blocks, lengths, start);
+        let n_pieces = pieces.len() as u64 / 3;
+        let column = |k: u64| plan.arrays + k * n_pieces * WORD;
+        let call = CopyPieces {
+            n: n_pieces,
+            sources: column(0),
+            piece_bytes: column(1),
+            targets: column(2),
+        };
         // SAFETY: the frame has room for the header, for each block behind its size, and for the mark, as `places` added them up. Each
-        // slot has a size and a block of its length, whose last bytes are the content of a stored one, and nothing else uses either.
+        // slot has a size and a block of its length, whose last bytes are the content of a stored one, and nothing else uses either. The
+        // arrays of the plan have room for those of the pieces, and the kernels that read others there are done.
         unsafe {
             self.gpu.on(stream, |queue| {
                 queue.upload(start, &header)?;
                 if !blocks.is_empty() {
                     queue.upload_words(plan.slots, plan.slot, &sizes)?;
-                }
-                for (i, (block, length)) in blocks.iter().zip(lengths).enumerate() {
-                    let slot = plan.slots + i as u64 * plan.slot;
-                    let to = start + block.offset;
-                    let n_bytes = u64::from(block.n_bytes);
-                    if block.is_stored {
-                        queue.copy(to - SIZE_BYTES, slot, SIZE_BYTES)?;
-                        queue.copy(to, slot + SIZE_BYTES + length - n_bytes, n_bytes)?;
-                    } else {
-                        queue.copy(to - SIZE_BYTES, slot, SIZE_BYTES + n_bytes)?;
-                    }
+                    queue.upload(column(0), pieces.as_flattened())?;
+                    self.kernels.copy(&call, stream)?;
                 }
                 queue.upload(start + end, &mark)
             })?;
         }
         Ok((Arc::new(frame), blocks))
     }
+}
+
+/// Returns the sources, sizes and targets of the pieces of a frame at an address, one array behind the other. A slot is one piece, with the size
+/// before the block, but a stored block is two.
+fn pieces(plan: &Plan, blocks: &[Block], lengths: &[u64], start: u64) -> Vec<[u8; 8]> {
+    let of = |(i, (block, length)): (usize, (&Block, &u64))| {
+        let slot = plan.slots + i as u64 * plan.slot;
+        let target = start + block.offset;
+        let n_bytes = u64::from(block.n_bytes);
+        let before = target - SIZE_BYTES;
+        if block.is_stored {
+            let content = slot + SIZE_BYTES + length - n_bytes;
+            [
+                Some([slot, SIZE_BYTES, before]),
+                Some([content, n_bytes, target]),
+            ]
+        } else {
+            [Some([slot, SIZE_BYTES + n_bytes, before]), None]
+        }
+    };
+    let pieces: Vec<[u64; 3]> = blocks
+        .iter()
+        .zip(lengths)
+        .enumerate()
+        .flat_map(of)
+        .flatten()
+        .collect();
+    (0..3)
+        .flat_map(|k| pieces.iter().map(move |piece| piece[k].to_ne_bytes()))
+        .collect()
 }
 
 /// Returns the header of a frame of independent blocks with this many bytes of content.

@@ -87,7 +87,7 @@ impl Engine {
         let contents = coded.iter().map(|placed| out.address + placed.content_at);
         let rooms = coded.iter().map(|placed| placed.block.content.into());
         let numbers = blocks.chain(sizes).chain(contents).chain(rooms);
-        let numbers: Vec<u8> = numbers.flat_map(u64::to_ne_bytes).collect();
+        let numbers: Vec<[u8; 8]> = numbers.map(u64::to_ne_bytes).collect();
         let (mut lengths, mut codes) =
             (vec![0; (n * WORD) as usize], vec![0; (n * STATUS) as usize]);
         let call = DecompressChunks {
@@ -105,7 +105,7 @@ impl Engine {
         // `frame` and contents in `out`, which the caller guarantees, as it does the stream.
         let done = unsafe {
             self.gpu.on(stream, |queue| {
-                queue.upload(column(0), &numbers)?;
+                queue.upload(column(0), numbers.as_flattened())?;
                 self.kernels.decompress(&call, stream)?;
                 queue.download(column(4), &mut lengths)?;
                 queue.download(base + statuses, &mut codes)
