@@ -463,7 +463,7 @@ void pp_batch_close(struct pp_batch *batch);
 uintptr_t pp_batch_block_bound(uintptr_t max_chunk_size);
 
 /**
- * Returns the scratch memory with which `n` chunks are compressed in as few launches as possible, at most 0.6 gigabytes.
+ * Returns the scratch memory with which `n` chunks are compressed in as few launches as possible, at most 2.4 gigabytes.
  * Less takes more launches; that for one chunk is the least.
  *
  * # Safety
@@ -474,7 +474,7 @@ enum pp_status pp_batch_compress_scratch_size(const struct pp_batch *batch,
                                               uintptr_t *size);
 
 /**
- * Returns the scratch memory with which `n` blocks are decompressed in as few launches as possible, at most 0.6 gigabytes.
+ * Returns the scratch memory with which `n` blocks are decompressed in as few launches as possible, at most 2.4 gigabytes.
  * Less takes more launches; that for one chunk is the least.
  *
  * # Safety

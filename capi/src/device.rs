@@ -75,7 +75,7 @@ pub extern "C" fn pp_batch_block_bound(max_chunk_size: usize) -> usize {
     }
 }
 
-/// Returns the scratch memory with which `n` chunks are compressed in as few launches as possible, at most 0.6 gigabytes.
+/// Returns the scratch memory with which `n` chunks are compressed in as few launches as possible, at most 2.4 gigabytes.
 /// Less takes more launches; that for one chunk is the least.
 ///
 /// # Safety
@@ -94,7 +94,7 @@ pub unsafe extern "C" fn pp_batch_compress_scratch_size(
     })
 }
 
-/// Returns the scratch memory with which `n` blocks are decompressed in as few launches as possible, at most 0.6 gigabytes.
+/// Returns the scratch memory with which `n` blocks are decompressed in as few launches as possible, at most 2.4 gigabytes.
 /// Less takes more launches; that for one chunk is the least.
 ///
 /// # Safety

@@ -12,7 +12,7 @@ use crate::{Error, Result};
 pub const MAX_CHUNK_BYTES: u32 = 65_536;
 
 /// Maximum bytes of the pages of one job; scratch memory is four times as much.
-const MAX_JOB_BYTES: u32 = 128 << 20;
+const MAX_JOB_BYTES: u32 = 512 << 20;
 
 static GATHER_CHUNKS: KernelInfo = addressing(
     "lz4_gather_chunks",
@@ -130,7 +130,7 @@ impl Chunks {
     fn new(n: u32, max_bytes: u32) -> Result<Self> {
         let most = max_chunks_per_job(max_bytes)?;
         if n == 0 || n > most {
-            let expected = "at least 1, and 128 MiB of pages at most";
+            let expected = "at least 1, and 512 MiB of pages at most";
             return Err(Error::invalid("chunks of a job", n.into(), expected));
         }
         let page_size = page_size_for(max_bytes)?;

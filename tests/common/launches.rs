@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use pagepress::internals::Job;
 use pagepress::internals::lz4::{
-    compress_chunks_job, compress_job, decompress_chunks_job, decompress_job, max_chunks_per_job,
+    compress_chunks_job, compress_job, copy_pieces_job, decompress_chunks_job, decompress_job,
+    max_chunks_per_job,
 };
 use pagepress::internals::tensor::{
     AttentionSize, Convolution, CopyAxis, Elementwise, Heads, Matrix, Product, QuantizedProduct,
@@ -85,6 +86,7 @@ fn chunk_jobs() -> Vec<Job> {
             compress_chunks_job(most.min(3000), max_bytes, Some(ROOMY)),
             decompress_chunks_job(most.min(3000), max_bytes),
             decompress_chunks_job(most, max_bytes),
+            copy_pieces_job(most),
         ]
     });
     jobs.collect::<Result<_, _>>().unwrap()

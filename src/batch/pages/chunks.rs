@@ -119,14 +119,14 @@ impl CudaChunks {
         max_block_bytes(self.max_bytes)
     }
 
-    /// Returns the bytes of scratch memory with which `n` chunks are compressed in as few launches as possible: at most 0.6
+    /// Returns the bytes of scratch memory with which `n` chunks are compressed in as few launches as possible: at most 2.4
     /// gigabytes.
     #[must_use]
     pub fn compress_scratch_bytes(&self, n: u64) -> u64 {
         self.scratch_of(n, |n| self.compress_job(n))
     }
 
-    /// Returns the bytes of scratch memory with which `n` blocks are decompressed in as few launches as possible: at most 0.6
+    /// Returns the bytes of scratch memory with which `n` blocks are decompressed in as few launches as possible: at most 2.4
     /// gigabytes.
     #[must_use]
     pub fn decompress_scratch_bytes(&self, n: u64) -> u64 {

@@ -48,7 +48,7 @@ impl Engine {
         let n = content
             .n_bytes
             .div_ceil(self.kernels.max_chunk_bytes().into());
-        let scratch_bytes = self.kernels.compress_scratch_bytes(n);
+        let scratch_bytes = self.scratch(|n| self.kernels.compress_scratch_bytes(n), n)?;
         let slot = (SIZE_BYTES + u64::from(self.kernels.max_block_bytes())).next_multiple_of(16);
         let mut plan = Plan {
             n,

@@ -72,7 +72,7 @@ impl Engine {
     /// As for `decompress`.
     unsafe fn decode(&self, frame: Span, coded: &[Placed], out: Span, stream: u64) -> Result<()> {
         let n = coded.len() as u64;
-        let scratch_bytes = self.kernels.decompress_scratch_bytes(n);
+        let scratch_bytes = self.scratch(|n| self.kernels.decompress_scratch_bytes(n), n)?;
         let mut parts = Parts::default();
         let arrays = parts.add(n, 5 * WORD);
         let statuses = parts.add(n, STATUS);

@@ -81,6 +81,12 @@ impl Engine {
         Ok(memory)
     }
 
+    /// Returns the scratch memory of a call for `n` chunks: what it takes for as few launches as possible, or a quarter of the free memory.
+    fn scratch(&self, bytes: impl Fn(u64) -> u64, n: u64) -> Result<u64> {
+        let (free, _) = self.gpu.device().memory_bytes()?;
+        Ok(bytes(n).min((free / 4).max(bytes(1))))
+    }
+
     /// Waits for the turn of a call.
     fn turn(&self) -> MutexGuard<'_, Workspace> {
         // The workspace holds nothing from one call to the next.
