@@ -39,6 +39,7 @@ mod pointer_variable;
 mod resolve;
 mod roots;
 mod scan;
+mod shift;
 mod state;
 mod stmt;
 mod sync;
