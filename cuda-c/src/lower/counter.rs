@@ -1,9 +1,10 @@
 //! Loops of functions with barriers whose counter is declared before them. Within the loop it is a variable of its own: where
 //! another loop lets the counter differ between threads, this one need not.
 
+use std::rc::Rc;
+
 use super::Lowering;
 use super::state::VarKind;
-use super::value::Place;
 use crate::ast::{Base, Expr, ExprKind, Space, Stmt, StmtKind, TypeName, Variable};
 use crate::error::Outcome;
 use crate::types::Ty;
@@ -20,31 +21,25 @@ pub(super) struct For<'a> {
 impl Lowering<'_> {
     /// Lowers a `for` in a scope of its own.
     pub(super) fn for_stmt(&mut self, stmt: &Stmt, parts: For<'_>) -> Outcome<()> {
-        let counter = self.counter_declaration(parts);
-        let outer = match &counter {
-            Some((_, variable)) => Some(self.name(&variable.name, &[], stmt.at)?),
-            None => None,
-        };
-        let declaration = counter.map(|(init, variable)| Stmt {
-            at: init.at,
-            id: init.id,
-            kind: StmtKind::Declare(vec![variable]),
-        });
-        if let Some(init) = declaration.as_ref().or(parts.init) {
-            self.guarded_stmt(init)?;
-        }
-        if outer.is_none() {
+        let Some((name, declaration)) = self.counter_declaration(parts) else {
+            if let Some(init) = parts.init {
+                self.guarded_stmt(init)?;
+            }
             self.free_counters();
-        }
+            return self.loop_stmt(stmt, parts.condition, parts.step, parts.body, false);
+        };
+        let at = declaration.at;
+        let outer = self.name(&name, &[], at)?;
+        self.guarded_stmt(&declaration)?;
         self.loop_stmt(stmt, parts.condition, parts.step, parts.body, false)?;
-        match (outer, declaration) {
-            (Some(outer), Some(declaration)) => self.leave_counter(&outer, &declaration),
-            _ => Ok(()),
-        }
+        // The variable declared before has the last value of the counter.
+        let inner = self.name(&name, &[], at)?;
+        let value = self.load(&inner, at)?;
+        self.store(&outer, value, at)
     }
 
-    /// Returns the declaration that replaces the assignment before a loop, if the function has barriers and the loop starts with one.
-    fn counter_declaration<'a>(&self, parts: For<'a>) -> Option<(&'a Stmt, Variable)> {
+    /// Returns the counter and the declaration that replaces the assignment before a loop, if the function has barriers and the loop starts with one.
+    fn counter_declaration(&self, parts: For<'_>) -> Option<(Rc<str>, Stmt)> {
         let init = parts.init?;
         let StmtKind::Expr(Expr {
             kind: ExprKind::Assign(None, target, value),
@@ -79,18 +74,11 @@ impl Lowering<'_> {
             space: Space::Plain,
             is_extern: false,
         };
-        Some((init, variable))
-    }
-
-    /// Stores the last value of a loop's counter in the variable that was declared before.
-    fn leave_counter(&mut self, outer: &Place, declaration: &Stmt) -> Outcome<()> {
-        let StmtKind::Declare(variables) = &declaration.kind else {
-            return Ok(());
+        let declaration = Stmt {
+            at: init.at,
+            id: init.id,
+            kind: StmtKind::Declare(vec![variable]),
         };
-        variables.iter().try_for_each(|variable| {
-            let inner = self.name(&variable.name, &[], variable.at)?;
-            let value = self.load(&inner, variable.at)?;
-            self.store(outer, value, variable.at)
-        })
+        Some((name.clone(), declaration))
     }
 }

@@ -20,8 +20,16 @@ const MAX_NUMBERS: usize = 1024;
 /// A number of a value parameter, with its byte offset there.
 type Number = (u32, Prim);
 
-/// A value parameter: its index among the bindings, and its byte offset in the uniform.
-type Scalar = (usize, Variable, Ty, u32);
+/// A value parameter in the uniform.
+struct Scalar {
+    /// Its index among the bindings.
+    index: usize,
+    name: Rc<str>,
+    ty: Ty,
+    /// Its byte offset in the uniform.
+    start: u32,
+    numbers: Vec<Number>,
+}
 
 /// Appends the numbers of a type at an offset; false if they are not in the order of its leaves, or narrower than 32 bits.
 fn collect_numbers(ty: &Ty, offset: u32, numbers: &mut Vec<Number>) -> bool {
@@ -185,7 +193,13 @@ impl Lowering<'_> {
             params.push(CudaParam { name, kind });
             n_bytes = offset + size;
             align = align.max(alignment(&numbers));
-            scalars.push((bindings.len(), parameter.clone(), ty.clone(), offset));
+            scalars.push(Scalar {
+                index: bindings.len(),
+                name: parameter.name.clone(),
+                ty: ty.clone(),
+                start: offset,
+                numbers,
+            });
             bindings.push((
                 parameter.clone(),
                 ty.clone(),
@@ -246,11 +260,13 @@ impl Lowering<'_> {
             },
             Span::UNDEFINED,
         );
-        for (index, _, ty, start) in scalars {
+        for scalar in scalars {
             let mut values = Vec::new();
-            for (at, prim) in numbers_of(ty).unwrap_or_default() {
+            for &(at, prim) in &scalar.numbers {
                 let base = self.add(Expression::GlobalVariable(variable));
-                let member = offsets.binary_search(&(start + at)).unwrap_or_default();
+                let member = offsets
+                    .binary_search(&(scalar.start + at))
+                    .unwrap_or_default();
                 let pointer = self.add(Expression::AccessIndex {
                     base,
                     index: member as u32,
@@ -258,8 +274,8 @@ impl Lowering<'_> {
                 let value = self.load_pointer(pointer);
                 values.push(self.convert_prim(value, in_uniform(prim), prim));
             }
-            let leaves = self.leaves_of_numbers(ty, values);
-            if let Some((_, _, value)) = bindings.get_mut(*index) {
+            let leaves = self.leaves_of_numbers(&scalar.ty, values);
+            if let Some((_, _, value)) = bindings.get_mut(scalar.index) {
                 value.data = Data::Leaves(leaves);
             }
         }
@@ -278,14 +294,19 @@ impl Lowering<'_> {
                 offset,
             })
         };
-        for (_, parameter, ty, start) in scalars {
-            let numbers = numbers_of(ty).unwrap_or_default();
+        for Scalar {
+            name,
+            start,
+            numbers,
+            ..
+        } in scalars
+        {
             for (n, (at, prim)) in numbers.iter().enumerate() {
                 members.extend(gap(end, start + at));
                 let prim = in_uniform(*prim);
                 let name = match numbers.len() {
-                    1 => parameter.name.to_string(),
-                    _ => format!("{}_{n}_", parameter.name),
+                    1 => name.to_string(),
+                    _ => format!("{name}_{n}_"),
                 };
                 members.push(StructMember {
                     name: Some(name),
