@@ -8,7 +8,8 @@ use pagepress::gpu::{Backend, EngineChoice, GpuDevice};
 use pagepress_test_harness::test;
 
 use crate::case::{Arg, Case};
-use crate::nvcc::{Built, Gpu, build};
+use crate::common::foreign::Foreign;
+use crate::nvcc::{self, Built, build};
 use crate::options::options;
 use crate::{all_cases, common, device, sources, through};
 
@@ -57,7 +58,7 @@ fn expecting(case: &Case, outputs: &[Vec<u8>]) -> Case {
     case
 }
 
-/// How the results of an engine agree with those of `nvcc`.
+/// Compares the results of an engine with those of `nvcc`, and describes the agreement.
 fn agreement(engine: &GpuDevice, case: &Case, outputs: &[Vec<u8>]) -> Result<&'static str, String> {
     let found = block_on(device::outputs(engine, case))?;
     device::compare(&expecting(case, outputs), &found)?;
@@ -70,9 +71,10 @@ fn agreement(engine: &GpuDevice, case: &Case, outputs: &[Vec<u8>]) -> Result<&'s
 
 /// Runs cases as `nvcc` builds them and through the engines, prints a line for each, and returns those that differ.
 fn compare_all(cases: &[Case], has_references: bool) -> Vec<String> {
-    let nvcc = need_nvcc();
-    let gpu = Gpu::new();
-    let built = build_all(&nvcc, &gpu.architecture(), cases);
+    let compiler = need_nvcc();
+    // Keeps the context from one case to the next.
+    let foreign = Foreign::new();
+    let built = build_all(&compiler, &nvcc::architecture(&foreign), cases);
     let engines: Vec<(&str, GpuDevice)> =
         [("CUDA", EngineChoice::Cuda), ("wgpu", EngineChoice::Wgpu)]
             .into_iter()
@@ -81,7 +83,7 @@ fn compare_all(cases: &[Case], has_references: bool) -> Vec<String> {
     let mut failures = Vec::new();
     for (case, built) in cases.iter().zip(built) {
         let title = format!("{} ({})", case.name, case.entry);
-        let outputs = built.and_then(|built| gpu.run(&built, case));
+        let outputs = built.and_then(|built| nvcc::run(&built, case));
         let outputs = match outputs {
             Ok(outputs) => outputs,
             Err(why) => {

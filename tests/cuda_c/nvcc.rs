@@ -9,6 +9,7 @@ use std::process::Command;
 use cudarc::driver::sys::{self, CUresult};
 
 use crate::case::{Arg, Case};
+use crate::common::foreign::Foreign;
 use crate::options::options;
 
 /// A kernel in PTX, as `nvcc` compiled it.
@@ -18,7 +19,7 @@ pub struct Built {
     entry: CString,
 }
 
-/// What NVIDIA's samples have in a header of theirs, as far as the host code of the cases uses it.
+/// Stands for `helper_cuda.h` of NVIDIA's samples, as far as the host code of the cases uses it.
 const HELPERS: &str = "#define checkCudaErrors(call) (void)(call)
 inline int findCudaDevice(int, const char **) { return 0; }
 ";
@@ -118,101 +119,86 @@ fn ok(code: CUresult) -> Result<(), String> {
     }
 }
 
-/// The primary context of GPU 0, current on the thread.
-pub struct Gpu {
-    device: sys::CUdevice,
+/// Returns the architecture of GPU 0, which is open, as `nvcc` names it.
+pub fn architecture(_open: &Foreign) -> String {
+    use sys::CUdevice_attribute::{
+        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR as MAJOR,
+        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR as MINOR,
+    };
+    let [major, minor] = [MAJOR, MINOR].map(|attribute| {
+        let mut value = 0;
+        // SAFETY: the variable outlives the call, and `Foreign` has initialised the driver.
+        ok(unsafe { sys::cuDeviceGetAttribute(&raw mut value, attribute, 0) }).unwrap();
+        value
+    });
+    format!("compute_{major}{minor}")
 }
 
-impl Gpu {
-    pub fn new() -> Self {
-        let mut context = std::ptr::null_mut();
-        // SAFETY: the variable outlives the calls, which return it.
-        unsafe {
-            ok(sys::cuInit(0)).unwrap();
-            ok(sys::cuDevicePrimaryCtxRetain(&raw mut context, 0)).unwrap();
-            ok(sys::cuCtxPushCurrent_v2(context)).unwrap();
-        }
-        Self { device: 0 }
+/// Runs a case, and returns its buffers after it in the order of its arguments.
+pub fn run(built: &Built, case: &Case) -> Result<Vec<Vec<u8>>, String> {
+    let mut foreign = Foreign::new();
+    let mut module = Module(std::ptr::null_mut());
+    let mut function = std::ptr::null_mut();
+    // SAFETY: the text ends with a zero, and the variables outlive the calls.
+    unsafe {
+        let image = built.ptx.as_ptr().cast::<c_void>();
+        ok(sys::cuModuleLoadData(&raw mut module.0, image))?;
+        let entry = built.entry.as_ptr();
+        ok(sys::cuModuleGetFunction(&raw mut function, module.0, entry))?;
     }
-
-    /// Returns the architecture as `nvcc` names it.
-    pub fn architecture(&self) -> String {
-        use sys::CUdevice_attribute::{
-            CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR as MAJOR,
-            CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR as MINOR,
-        };
-        let [major, minor] = [MAJOR, MINOR].map(|attribute| {
-            let mut value = 0;
-            // SAFETY: the variable outlives the call, and `new` has initialised the driver.
-            ok(unsafe { sys::cuDeviceGetAttribute(&raw mut value, attribute, self.device) })
-                .unwrap();
-            value
-        });
-        format!("compute_{major}{minor}")
-    }
-
-    /// Runs a case, and returns its buffers after it in the order of its arguments.
-    pub fn run(&self, built: &Built, case: &Case) -> Result<Vec<Vec<u8>>, String> {
-        let mut module = Module(std::ptr::null_mut());
-        let mut function = std::ptr::null_mut();
-        // SAFETY: the text ends with a zero, and the variables outlive the calls.
-        unsafe {
-            let image = built.ptx.as_ptr().cast::<c_void>();
-            ok(sys::cuModuleLoadData(&raw mut module.0, image))?;
-            let entry = built.entry.as_ptr();
-            ok(sys::cuModuleGetFunction(&raw mut function, module.0, entry))?;
-        }
-        let sizes = sizes_of_params(function);
-        let mut memory = Memory::default();
-        let mut values: Vec<[u64; 32]> = Vec::new();
-        for (position, arg) in case.args.iter().enumerate() {
-            let mut value = [0; 32];
-            match arg {
-                Arg::Buffer { before, .. } if position < sizes.len() => {
-                    value[0] = memory.upload(before)?;
-                }
-                Arg::Buffer { before, .. } => {
-                    memory.bind(&module, &variable(case, position)?, before)?;
-                }
-                Arg::I32(number) => value[0] = i64::from(*number) as u64,
-                Arg::U32(number) => value[0] = u64::from(*number),
-                Arg::F32(number) if sizes.get(position) == Some(&2) => {
-                    value[0] = u64::from(half_bits(*number));
-                }
-                Arg::F32(number) => value[0] = u64::from(number.to_bits()),
-                Arg::I64(number) => value[0] = *number as u64,
-                Arg::U64(number) => value[0] = *number,
-                Arg::Bytes(bytes) => {
-                    for (word, bytes) in value.iter_mut().zip(bytes.chunks(8)) {
-                        let mut whole = [0; 8];
-                        whole[..bytes.len()].copy_from_slice(bytes);
-                        *word = u64::from_le_bytes(whole);
-                    }
+    let sizes = sizes_of_params(function);
+    let mut buffers = Vec::new();
+    let mut values: Vec<[u64; 32]> = Vec::new();
+    for (position, arg) in case.args.iter().enumerate() {
+        let mut value = [0; 32];
+        match arg {
+            Arg::Buffer { before, .. } if position < sizes.len() => {
+                value[0] = foreign.upload(before);
+                buffers.push((value[0], before.len()));
+            }
+            Arg::Buffer { before, .. } => {
+                let address = module.variable(&variable(case, position)?, before.len())?;
+                foreign.write(address, before);
+                buffers.push((address, before.len()));
+            }
+            Arg::I32(number) => value[0] = i64::from(*number) as u64,
+            Arg::U32(number) => value[0] = u64::from(*number),
+            Arg::F32(number) if sizes.get(position) == Some(&2) => {
+                value[0] = u64::from(half_bits(*number));
+            }
+            Arg::F32(number) => value[0] = u64::from(number.to_bits()),
+            Arg::I64(number) => value[0] = *number as u64,
+            Arg::U64(number) => value[0] = *number,
+            Arg::Bytes(bytes) => {
+                for (word, bytes) in value.iter_mut().zip(bytes.chunks(8)) {
+                    let mut whole = [0; 8];
+                    whole[..bytes.len()].copy_from_slice(bytes);
+                    *word = u64::from_le_bytes(whole);
                 }
             }
-            values.push(value);
         }
-        if values.len() < sizes.len() {
-            return Err(format!("{} arguments of {}", values.len(), sizes.len()));
-        }
-        let addresses = values.iter_mut().map(|value| value.as_mut_ptr().cast());
-        let mut addresses: Vec<*mut c_void> = addresses.collect();
-        let ([gx, gy, gz], [bx, by, bz]) = (case.grid, case.block);
-        // SAFETY: the driver copies each parameter from its place in `values`, which is larger than any parameter here.
-        // The cases' kernels stay within their buffers, as their references do.
-        unsafe {
-            let (shared, stream) = (case.shared_bytes, std::ptr::null_mut());
-            let params = addresses.as_mut_ptr();
-            let extra = std::ptr::null_mut();
-            ok(sys::cuLaunchKernel(
-                function, gx, gy, gz, bx, by, bz, shared, stream, params, extra,
-            ))?;
-            ok(sys::cuCtxSynchronize())?;
-        }
-        memory.download()
+        values.push(value);
     }
+    if values.len() < sizes.len() {
+        return Err(format!("{} arguments of {}", values.len(), sizes.len()));
+    }
+    let addresses = values.iter_mut().map(|value| value.as_mut_ptr().cast());
+    let mut addresses: Vec<*mut c_void> = addresses.collect();
+    let ([gx, gy, gz], [bx, by, bz]) = (case.grid, case.block);
+    // SAFETY: the driver copies each parameter from its place in `values`, which is larger than any parameter here.
+    // The cases' kernels stay within their buffers, as their references do.
+    unsafe {
+        let (shared, stream) = (case.shared_bytes, foreign.stream);
+        let params = addresses.as_mut_ptr();
+        let extra = std::ptr::null_mut();
+        ok(sys::cuLaunchKernel(
+            function, gx, gy, gz, bx, by, bz, shared, stream, params, extra,
+        ))?;
+        ok(sys::cuStreamSynchronize(stream))?;
+    }
+    let download = |(address, length)| foreign.download(address, length);
+    Ok(buffers.into_iter().map(download).collect())
 }
-
 /// Returns the bytes of each parameter of a kernel.
 fn sizes_of_params(function: sys::CUfunction) -> Vec<usize> {
     let size_of = |index| {
@@ -244,65 +230,24 @@ fn variable(case: &Case, position: usize) -> Result<CString, String> {
 
 struct Module(sys::CUmodule);
 
+impl Module {
+    /// Returns the address of a variable that has room for as many bytes.
+    fn variable(&self, name: &CString, n_bytes: usize) -> Result<u64, String> {
+        let (mut address, mut size) = (0, 0);
+        // SAFETY: the name ends with a zero, and the variables outlive the call.
+        ok(unsafe {
+            sys::cuModuleGetGlobal_v2(&raw mut address, &raw mut size, self.0, name.as_ptr())
+        })?;
+        if size < n_bytes {
+            return Err(format!("{name:?} has {size} bytes, not {n_bytes}"));
+        }
+        Ok(address)
+    }
+}
+
 impl Drop for Module {
     fn drop(&mut self) {
         // SAFETY: the module is used only through this value.
         unsafe { sys::cuModuleUnload(self.0) };
-    }
-}
-
-/// Buffers of a launch, and the length of each.
-#[derive(Default)]
-struct Memory {
-    allocated: Vec<u64>,
-    buffers: Vec<(u64, usize)>,
-}
-
-impl Memory {
-    fn upload(&mut self, bytes: &[u8]) -> Result<u64, String> {
-        let mut address = 0;
-        // SAFETY: the variable outlives the call.
-        ok(unsafe { sys::cuMemAlloc_v2(&raw mut address, bytes.len().max(4)) })?;
-        self.allocated.push(address);
-        self.write(address, bytes)?;
-        Ok(address)
-    }
-
-    /// Fills a variable of the module.
-    fn bind(&mut self, module: &Module, name: &CString, bytes: &[u8]) -> Result<(), String> {
-        let (mut address, mut size) = (0, 0);
-        // SAFETY: the name ends with a zero, and the variables outlive the call.
-        ok(unsafe {
-            sys::cuModuleGetGlobal_v2(&raw mut address, &raw mut size, module.0, name.as_ptr())
-        })?;
-        if size < bytes.len() {
-            return Err(format!("{name:?} has {size} bytes, not {}", bytes.len()));
-        }
-        self.write(address, bytes)
-    }
-
-    fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), String> {
-        self.buffers.push((address, bytes.len()));
-        // SAFETY: the memory has that many bytes, and the call returns after the copy.
-        ok(unsafe { sys::cuMemcpyHtoD_v2(address, bytes.as_ptr().cast(), bytes.len()) })
-    }
-
-    fn download(&self) -> Result<Vec<Vec<u8>>, String> {
-        let download = |&(address, length): &(u64, usize)| {
-            let mut bytes = vec![0; length];
-            // SAFETY: the memory has that many bytes, and the call returns after the copy.
-            ok(unsafe { sys::cuMemcpyDtoH_v2(bytes.as_mut_ptr().cast(), address, length) })?;
-            Ok(bytes)
-        };
-        self.buffers.iter().map(download).collect()
-    }
-}
-
-impl Drop for Memory {
-    fn drop(&mut self) {
-        for address in &self.allocated {
-            // SAFETY: `upload` allocated it, and no launch is under way.
-            unsafe { sys::cuMemFree_v2(*address) };
-        }
     }
 }
