@@ -34,7 +34,7 @@ pub(super) struct Foreign {
     _owner: Owner,
 }
 
-/// What keeps the memory of an array.
+/// The object that keeps the memory of an array alive.
 #[expect(dead_code, reason = "dropped, not read")]
 enum Owner {
     Tensor(Imported),

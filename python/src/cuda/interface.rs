@@ -11,7 +11,7 @@ use crate::errors::argument;
 /// Newest version whose fields are known here.
 const VERSION: i64 = 3;
 
-/// What the dictionary says.
+/// An array in device memory, as its dictionary describes it.
 pub(super) struct Described {
     pub(super) span: Span,
     pub(super) access: Access,

@@ -9,7 +9,7 @@ pub(super) struct Layout<'a> {
     pub(super) shape: &'a [i64],
     /// From one element to the next along each axis; `None` for an array in C order without gaps.
     pub(super) strides: Option<&'a [i64]>,
-    /// What a stride counts, in the unit of strides: 1, or the bytes of an element.
+    /// Stride of adjacent elements: 1 if strides count elements, else the bytes of an element.
     pub(super) unit: i64,
 }
 
