@@ -221,6 +221,10 @@ fn the_shader_library_has_the_text_of_each_intrinsic() {
         ("address.wgsl", intrinsics::LOAD_BYTE),
         ("address.wgsl", intrinsics::STORE_WORD),
         ("address.wgsl", intrinsics::STORE_BYTE),
+        ("stage.wgsl", intrinsics::STAGE_LEFT),
+        ("stage.wgsl", intrinsics::STAGE_RIGHT),
+        ("stage.wgsl", intrinsics::END_STAGE),
+        ("stage.wgsl", intrinsics::AWAIT_STAGED),
     ] {
         let text = std::fs::read_to_string(library.join(file)).unwrap();
         assert!(text.contains(intrinsic), "{file} lacks:\n{intrinsic}");

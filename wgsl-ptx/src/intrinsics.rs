@@ -98,6 +98,43 @@ pub const STORE_BYTE: &str = "fn store_byte(address: vec2<u32>, byte: u32) {
     atomicOr(&memory[address.x >> 2], (byte & 255) << shift);
 }";
 
+/// Copies 16 bytes, element `place` of `left`, to elements `to` and `to + 1` of `staged`, or clears these if `inside` is false.
+/// Becomes one asynchronous copy (`cp.async`), from `sm_80` on, without bounds checks: element `to` must lie at a multiple of 16
+/// bytes, and the copy is complete after [`AWAIT_STAGED`].
+///
+/// The source declares `struct Halves { first: vec4<f16>, second: vec4<f16> }`, `left` as an array of `Halves` in a storage
+/// buffer, and `staged` as an array of `vec4<f16>` in workgroup memory.
+pub const STAGE_LEFT: &str = "fn stage_left(to: u32, place: u32, inside: bool) {
+    if inside {
+        staged[to] = left[place].first;
+        staged[to + 1] = left[place].second;
+    } else {
+        staged[to] = vec4<f16>();
+        staged[to + 1] = vec4<f16>();
+    }
+}";
+
+/// Copies 16 bytes of `right`. See [`STAGE_LEFT`].
+pub const STAGE_RIGHT: &str = "fn stage_right(to: u32, place: u32, inside: bool) {
+    if inside {
+        staged[to] = right[place].first;
+        staged[to + 1] = right[place].second;
+    } else {
+        staged[to] = vec4<f16>();
+        staged[to + 1] = vec4<f16>();
+    }
+}";
+
+/// Ends the invocation's group of asynchronous copies. Without them it does nothing. See [`STAGE_LEFT`].
+pub const END_STAGE: &str = "fn end_stage() {
+}";
+
+/// Waits until at most `n_pending` groups of each invocation's asynchronous copies, those ended last, are incomplete, and
+/// synchronises the workgroup. `n_pending` is a constant. See [`STAGE_LEFT`].
+pub const AWAIT_STAGED: &str = "fn await_staged(n_pending: u32) {
+    workgroupBarrier();
+}";
+
 /// A function with a lowering of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Intrinsic {
@@ -117,10 +154,18 @@ pub(crate) enum Intrinsic {
     StoreWord,
     /// [`STORE_BYTE`]
     StoreByte,
+    /// [`STAGE_LEFT`]
+    StageLeft,
+    /// [`STAGE_RIGHT`]
+    StageRight,
+    /// [`END_STAGE`]
+    EndStage,
+    /// [`AWAIT_STAGED`]
+    AwaitStaged,
 }
 
 /// Intrinsics with the names and texts of their functions.
-const ALL: [(Intrinsic, &str, &str); 8] = [
+const ALL: [(Intrinsic, &str, &str); 12] = [
     (Intrinsic::Funnel, "funnel", FUNNEL),
     (Intrinsic::Agree, "agree", AGREE),
     (Intrinsic::Merge, "merge", MERGE),
@@ -129,6 +174,10 @@ const ALL: [(Intrinsic, &str, &str); 8] = [
     (Intrinsic::LoadByte, "load_byte", LOAD_BYTE),
     (Intrinsic::StoreWord, "store_word", STORE_WORD),
     (Intrinsic::StoreByte, "store_byte", STORE_BYTE),
+    (Intrinsic::StageLeft, "stage_left", STAGE_LEFT),
+    (Intrinsic::StageRight, "stage_right", STAGE_RIGHT),
+    (Intrinsic::EndStage, "end_stage", END_STAGE),
+    (Intrinsic::AwaitStaged, "await_staged", AWAIT_STAGED),
 ];
 
 /// Returns the intrinsic that a function with this name and text is.

@@ -121,10 +121,26 @@ pub struct CompiledPtx {
     pub entry: String,
     /// Invocations per workgroup along x, y, z.
     pub workgroup_size: [u32; 3],
-    /// Static workgroup memory in bytes.
+    /// Workgroup memory in bytes. See [`launched_shared_bytes`](Self::launched_shared_bytes).
     pub shared_bytes: u32,
     /// Bindings in the order of (group, binding).
     pub params: Vec<PtxParam>,
+}
+
+/// The most workgroup memory that a module declares with its size; kernels have more of it only by their launch.
+pub(crate) const STATIC_SHARED_BYTES: u32 = 48 << 10;
+
+impl CompiledPtx {
+    /// Returns the bytes of dynamic shared memory that a launch must state: 0 up to 48 KiB of workgroup memory, else all of it. The
+    /// function's attribute `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES` must be set to the number before.
+    #[must_use]
+    pub const fn launched_shared_bytes(&self) -> u32 {
+        if self.shared_bytes > STATIC_SHARED_BYTES {
+            self.shared_bytes
+        } else {
+            0
+        }
+    }
 }
 
 /// The kind of a kernel parameter.
@@ -165,7 +181,7 @@ pub struct PtxParam {
 /// # Errors
 /// [`KernelCompile`](Error::KernelCompile) with `line:column: …` if the source is invalid, has no such entry point or
 /// override constant, uses an unsupported feature (textures, for instance), exceeds a limit, or needs more than 4 KiB of
-/// parameters or 48 KiB of workgroup memory.
+/// parameters or 227 KiB of workgroup memory, of which a device may have less.
 /// [`InvalidArgument`](Error::InvalidArgument) for an unknown compute capability.
 pub fn compile_wgsl(wgsl: &str, options: &PtxOptions<'_>) -> Result<CompiledPtx> {
     if !build::SM_RANGE.contains(&options.sm) {

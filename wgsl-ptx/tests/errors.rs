@@ -142,9 +142,9 @@ fn limits_are_named_with_their_values() {
 @group(0) @binding(1) var<storage, read_write> output: array<u32>;
 @compute @workgroup_size(1) fn main() { output[0] = large.words[1].x; }";
     main_fails(uniform, &["4816 bytes", "4096"]);
-    let shared = "var<workgroup> words: array<u32, 12289>;
+    let shared = "var<workgroup> words: array<u32, 58113>;
 @compute @workgroup_size(1) fn main() { words[0] = 1u; }";
-    main_fails(shared, &["1:1: ", "49156 bytes", "49152"]);
+    main_fails(shared, &["1:1: ", "232452 bytes", "232448"]);
     main_fails("@compute @workgroup_size(64, 32) fn main() {}", &["2048"]);
 }
 

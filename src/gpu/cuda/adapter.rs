@@ -123,7 +123,9 @@ fn describe(ordinal: c_int, version: i32) -> Result<Adapter, Failed> {
     let minor = positive(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
     let warp = positive(Attribute::CU_DEVICE_ATTRIBUTE_WARP_SIZE)?;
     let attributes = Attributes {
-        workgroup_bytes: positive(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?,
+        workgroup_bytes: positive(
+            Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+        )?,
         workgroup_invocations: positive(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
         max_grid: positive(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)?,
         compute_units: ComputeUnits {

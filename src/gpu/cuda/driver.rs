@@ -13,7 +13,7 @@ const MIN_VERSION: i32 = 12_000;
 
 /// Functions that this crate calls. The binding loads each at its first use and panics if it is missing, so they are
 /// checked first.
-const CALLS: [&str; 36] = [
+const CALLS: [&str; 37] = [
     "cuCtxPopCurrent_v2",
     "cuCtxPushCurrent_v2",
     "cuCtxSynchronize",
@@ -31,6 +31,7 @@ const CALLS: [&str; 36] = [
     "cuEventQuery",
     "cuEventRecord",
     "cuEventSynchronize",
+    "cuFuncSetAttribute",
     "cuGetErrorString",
     "cuInit",
     "cuLaunchKernel",

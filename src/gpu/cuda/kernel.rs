@@ -1,6 +1,6 @@
 //! Kernels that the driver has compiled from PTX to machine code.
 
-use std::ffi::{CString, c_void};
+use std::ffi::{CString, c_int, c_void};
 use std::sync::Arc;
 
 use cudarc::driver::sys::{self, CUjit_option_enum as JitOption};
@@ -24,6 +24,8 @@ struct Loaded {
     bindings: Vec<Access>,
     params: Vec<PtxParam>,
     workgroup_size: [u32; 3],
+    /// Bytes of shared memory that a launch states.
+    shared_bytes: u32,
     /// The module, which is unloaded with the kernel.
     _module: Module,
     function: sys::CUfunction,
@@ -68,6 +70,11 @@ impl CudaKernel {
         self.0.workgroup_size
     }
 
+    /// Bytes of shared memory that a launch states.
+    pub(super) fn shared_bytes(&self) -> u32 {
+        self.0.shared_bytes
+    }
+
     pub(super) fn function(&self) -> sys::CUfunction {
         self.0.function
     }
@@ -107,12 +114,21 @@ impl Loader<'_> {
         entered.ok("cuModuleGetFunction", unsafe {
             sys::cuModuleGetFunction(&raw mut function, module.raw, name.as_ptr())
         })?;
+        let shared_bytes = ptx.launched_shared_bytes();
+        if shared_bytes > 0 {
+            let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            // SAFETY: the function is of the module that was just loaded in the context that is current.
+            entered.ok("cuFuncSetAttribute", unsafe {
+                sys::cuFuncSetAttribute(function, attribute, shared_bytes as c_int)
+            })?;
+        }
         Ok(CudaKernel(Arc::new(Loaded {
             device: self.device,
             entry: ptx.entry.clone(),
             bindings: bindings.to_vec(),
             params: ptx.params.clone(),
             workgroup_size: ptx.workgroup_size,
+            shared_bytes,
             _module: module,
             function,
         })))

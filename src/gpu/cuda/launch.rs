@@ -177,7 +177,7 @@ impl Packed {
                 bx,
                 by,
                 bz,
-                0,
+                kernel.shared_bytes(),
                 stream,
                 pointers.as_mut_ptr(),
                 std::ptr::null_mut(),

@@ -21,6 +21,8 @@ pub struct PtxKernel {
     n_branches: Vec<u32>,
     pub(super) lines: Vec<Line>,
     n_shared_bytes: u32,
+    /// Declarations outside of the kernel.
+    external: Vec<String>,
     pub(super) convergence: Convergence,
     failure: Option<String>,
 }
@@ -88,6 +90,7 @@ impl PtxKernel {
             n_branches: Vec::new(),
             lines: Vec::new(),
             n_shared_bytes: 0,
+            external: Vec::new(),
             convergence: Convergence::default(),
             failure: None,
         };
@@ -140,6 +143,25 @@ impl PtxKernel {
             .next_multiple_of(align.max(1))
             .saturating_add(n_bytes);
         self.variable(Space::Shared, name, n_bytes, align)
+    }
+
+    /// Declares `n_bytes` of shared memory whose size the launch states: there may be more of it than of the other kind, but the caller
+    /// of the kernel sets the attribute `MAX_DYNAMIC_SHARED_SIZE_BYTES` of the function and passes the number. One variable per
+    /// kernel, without others in shared memory. The alignment is a power of two.
+    pub fn shared_by_launch(&mut self, name: &str, n_bytes: u32, align: u32) -> Symbol {
+        if self.n_shared_bytes > 0 {
+            self.fail(format!("{name}: shared memory beside that of a launch"));
+        }
+        self.n_shared_bytes = n_bytes;
+        self.check_name(name);
+        // Declared outside of the kernel, where names must differ between kernels.
+        let name = format!("{}_{name}", self.name);
+        self.external
+            .push(format!(".extern .shared .align {align} .b8 {name}[];"));
+        Symbol {
+            name,
+            space: Space::Shared,
+        }
     }
 
     /// Declares `n_bytes` of local memory: private to an invocation and slow; for arrays with dynamic indices.
@@ -301,6 +323,9 @@ impl PtxKernel {
             });
         }
         // Writing to a `String` cannot fail.
+        for line in &self.external {
+            let _ = write!(text, "\n{line}\n");
+        }
         let _ = write!(text, "\n.visible .entry {}(", self.name);
         for (i, param) in self.params.iter().enumerate() {
             let comma = if i == 0 { "" } else { "," };

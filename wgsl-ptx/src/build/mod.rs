@@ -1,6 +1,7 @@
 //! Typed builder of PTX: modules, kernels, registers, instructions, structured control flow.
 
 mod arithmetic;
+mod asynchronous;
 mod bits;
 mod convergence;
 mod flow;
@@ -13,6 +14,7 @@ mod types;
 mod warp;
 
 pub use arithmetic::{Comparison, Rounding};
+pub(crate) use asynchronous::COPIED_BYTES;
 pub use kernel::{Label, PtxKernel, Space, Symbol};
 pub use matrix::{MatrixProduct, PairOperation};
 pub use memory::{Address, AtomicOperation, Ordering};

@@ -27,6 +27,10 @@ impl Lowering<'_> {
             | Intrinsic::LoadByte
             | Intrinsic::StoreWord
             | Intrinsic::StoreByte => self.options.raw_addresses,
+            Intrinsic::StageLeft
+            | Intrinsic::StageRight
+            | Intrinsic::EndStage
+            | Intrinsic::AwaitStaged => self.copies_asynchronously(),
         })
     }
 
@@ -57,6 +61,9 @@ impl Lowering<'_> {
             Some(Intrinsic::LoadByte) => Ok(self.load_from_address(PtxType::U8, arguments)),
             Some(Intrinsic::StoreWord) => Ok(self.store_to_address(PtxType::U32, arguments)),
             Some(Intrinsic::StoreByte) => Ok(self.store_to_address(PtxType::U8, arguments)),
+            Some(Intrinsic::StageLeft | Intrinsic::StageRight) => self.stage(callee, arguments),
+            Some(Intrinsic::EndStage) => Ok(self.end_stage()),
+            Some(Intrinsic::AwaitStaged) => Ok(self.await_staged(arguments)),
             None => Ok(None),
         }
     }

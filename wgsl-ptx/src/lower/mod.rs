@@ -27,6 +27,7 @@ mod operator;
 mod place;
 mod shared;
 mod source;
+mod staged;
 mod statement;
 mod subgroup;
 mod together;

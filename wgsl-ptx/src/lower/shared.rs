@@ -6,11 +6,11 @@ use naga::proc::TypeResolution;
 use super::Lowering;
 use super::place::Place;
 use super::source::Source;
-use crate::Result;
 use crate::build::{Address, Comparison, Operand, Ordering, PtxType, Shuffle, Space};
+use crate::{Result, STATIC_SHARED_BYTES};
 
-/// Static shared memory of every device.
-const MAX_SHARED_BYTES: u32 = 48 << 10;
+/// The most shared memory of a workgroup on any device.
+const MAX_SHARED_BYTES: u32 = 227 << 10;
 /// Most straight-line stores that clear it; more of them become a loop.
 const MAX_STORES: u32 = 16;
 /// From this architecture on a workgroup may belong to a cluster, and the address of its memory depends on its rank there.
@@ -59,7 +59,12 @@ impl Lowering<'_> {
     /// Returns the start of workgroup memory. The assembler rematerialises a start that depends on the cluster at every access
     /// (a twentieth of the time of `lz4_parse`); it cannot rematerialise the result of a shuffle, and keeps it in a register.
     fn shared_start(&mut self, n_bytes: u32) -> Address {
-        let symbol = Address::from(&self.kernel.shared("workgroup", n_bytes, 16));
+        let symbol = if n_bytes > STATIC_SHARED_BYTES {
+            self.kernel.shared_by_launch("workgroup", n_bytes, 16)
+        } else {
+            self.kernel.shared("workgroup", n_bytes, 16)
+        };
+        let symbol = Address::from(&symbol);
         if self.options.sm < CLUSTER_SM {
             return symbol;
         }

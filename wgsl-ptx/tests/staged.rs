@@ -1,0 +1,102 @@
+//! Asynchronous copies to workgroup memory, and workgroup memory whose size a launch states.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "common/ptxas.rs"]
+mod ptxas;
+
+use wgsl_ptx::{Bounds, CompiledPtx, PtxOptions, compile_wgsl, intrinsics};
+
+/// Copies two steps of 512 bytes from each factor, the second while the first is read.
+const STEPS: &str = "
+    struct Halves { first: vec4<f16>, second: vec4<f16> }
+    @group(0) @binding(0) var<storage, read> left: array<Halves>;
+    @group(0) @binding(1) var<storage, read> right: array<Halves>;
+    @group(0) @binding(2) var<storage, read_write> sums: array<vec4<f16>>;
+    var<workgroup> staged: array<vec4<f16>, 256>;
+
+    fn stage(step: u32, i: u32) {
+        stage_left(128 * step + 2 * i, 32 * step + i, i < 30);
+        stage_right(128 * step + 64 + 2 * i, 32 * step + i, true);
+        end_stage();
+    }
+
+    @compute @workgroup_size(32) fn main(@builtin(local_invocation_index) i: u32) {
+        stage(0u, i);
+        stage(1u, i);
+        await_staged(1u);
+        sums[i] = staged[2 * i] + staged[64 + 2 * i];
+        await_staged(0u);
+        sums[32 + i] = staged[128 + 2 * i] + staged[192 + 2 * i];
+    }";
+
+fn steps(sm: u32, bounds: Bounds) -> CompiledPtx {
+    let wgsl = [
+        "enable f16;\n",
+        intrinsics::STAGE_LEFT,
+        "\n",
+        intrinsics::STAGE_RIGHT,
+        "\n",
+        intrinsics::END_STAGE,
+        "\n",
+        intrinsics::AWAIT_STAGED,
+        STEPS,
+    ]
+    .concat();
+    let options = PtxOptions {
+        sm,
+        bounds,
+        ..PtxOptions::new("main")
+    };
+    compile_wgsl(&wgsl, &options).unwrap()
+}
+
+fn assembles(ptx: &CompiledPtx) {
+    if let Some(ptxas) = ptxas::ptxas() {
+        ptxas::assemble(&ptxas, "staged", &ptx.text).unwrap();
+    }
+}
+
+#[test]
+fn a_stage_is_copied_while_another_is_read() {
+    let ptx = steps(80, Bounds::Unchecked);
+    let count = |text: &str| ptx.text.matches(text).count();
+    assert_eq!(count("cp.async.cg.shared.global"), 4);
+    // A copy that always takes place has no number of bytes.
+    assert_eq!(count("], 16;"), 2);
+    assert_eq!(count("cp.async.commit_group;"), 2);
+    let waits = ["cp.async.wait_group 1;", "cp.async.wait_group 0;"];
+    assert_eq!(waits.map(count), [1, 1]);
+    assembles(&ptx);
+}
+
+#[test]
+fn copies_that_are_checked_or_unknown_to_the_target_are_loads_and_stores() {
+    for (sm, bounds) in [(75, Bounds::Unchecked), (80, Bounds::Clamp)] {
+        let ptx = steps(sm, bounds);
+        assert!(!ptx.text.contains("cp.async"), "{sm} {bounds:?}");
+        assembles(&ptx);
+    }
+}
+
+#[test]
+fn the_launch_states_workgroup_memory_beyond_48_kib() {
+    for (n_words, launched) in [(12 << 10, 0), ((12 << 10) + 1, (48 << 10) + 4)] {
+        let wgsl = format!(
+            "var<workgroup> words: array<u32, {n_words}>;
+            @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+            @compute @workgroup_size(32) fn main(@builtin(local_invocation_index) i: u32) {{
+                words[{n_words} - 1 - i] = out[i];
+                workgroupBarrier();
+                out[i] = words[i];
+            }}"
+        );
+        let ptx = compile_wgsl(&wgsl, &PtxOptions::new("main")).unwrap();
+        assert_eq!(ptx.shared_bytes, 4 * n_words);
+        assert_eq!(ptx.launched_shared_bytes(), launched);
+        let is_external = ptx
+            .text
+            .contains(".extern .shared .align 16 .b8 main_workgroup[];");
+        assert_eq!(is_external, launched > 0);
+        assembles(&ptx);
+    }
+}
