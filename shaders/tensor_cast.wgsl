@@ -34,7 +34,7 @@ struct Params {
 @group(0) @binding(2) var<uniform> params: Params;
 
 /// Returns the places of an element in `a` and in `out`.
-fn place(element: u32) -> vec2<u32> {
+fn places_of(element: u32) -> vec2<u32> {
     var rest = element;
     var at = vec2(params.start, params.to);
     for (var d = 0u; d < params.rank; d++) {
@@ -53,7 +53,7 @@ fn place(element: u32) -> vec2<u32> {
 }
 
 /// Returns the bits of an element of `a`.
-fn load(at: u32) -> u32 {
+fn bits_of_a(at: u32) -> u32 {
     if FROM == 0u {
         return a[at];
     }
@@ -110,8 +110,8 @@ fn rounded(bits: u32) -> u32 {
 }
 
 /// Returns the 16 bits of an element of `a`, by its number in the order of the axes.
-fn half(element: u32) -> u32 {
-    let bits = load(place(element).x);
+fn rounded_element(element: u32) -> u32 {
+    let bits = bits_of_a(places_of(element).x);
     if FROM == TO {
         return bits;
     }
@@ -129,14 +129,14 @@ fn tensor_cast(
         return;
     }
     if TO == 0u {
-        let at = place(params.first + word);
-        out[at.y] = widened(load(at.x));
+        let at = places_of(params.first + word);
+        out[at.y] = widened(bits_of_a(at.x));
         return;
     }
     let element = params.first + 2u * word;
-    var bits = half(element);
+    var bits = rounded_element(element);
     if element + 1u < params.end {
-        bits |= half(element + 1u) << 16u;
+        bits |= rounded_element(element + 1u) << 16u;
     }
     out[word] = bits;
 }

@@ -105,7 +105,10 @@ pub(crate) fn not_half(dtype: DType) -> Error {
 mod tests {
     use super::*;
 
-    const TYPES: [(fn(f32) -> u16, fn(u16) -> f32, u16); 2] = [
+    /// Conversions to and from a type, and its infinity.
+    type Conversions = (fn(f32) -> u16, fn(u16) -> f32, u16);
+
+    const TYPES: [Conversions; 2] = [
         (f16_bits, f16_value, 0x7c00),
         (bf16_bits, bf16_value, 0x7f80),
     ];
