@@ -1,14 +1,16 @@
-//! Types of tensor operations: shapes, element-wise steps, reductions, norms, formats of quantized weights.
+//! Types of tensor operations: types of elements, shapes, element-wise steps, reductions, norms, formats of quantized weights.
 //!
 //! This module imports nothing of the crate but `error`, so that kernels, the CPU implementations and the public API
 //! can all use it. The public module `tensor` re-exports it.
 
+mod dtype;
 pub(crate) mod lengths;
 mod norm;
 pub(crate) mod quantization;
 pub(crate) mod shape;
 pub(crate) mod step;
 
+pub use dtype::DType;
 pub use norm::Norm;
 pub use quantization::Quantization;
 pub use shape::{MAX_RANK, Shape};

@@ -244,8 +244,8 @@ impl GpuMatmulCache {
         transfer.host_output.read_async(0..n_bytes, copy).await
     }
 
-    /// Computes the product of a tensor on the same device, `[m, k]`, and the named weights. The result, `[m, n]`,
-    /// stays on the device.
+    /// Computes the product of a tensor on the same device, `[m, k]`, and the named weights. The result, `[m, n]`, of
+    /// the type of the tensor, stays on the device.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if there are no weights of this name, or for a tensor of another device;
@@ -261,13 +261,12 @@ impl GpuMatmulCache {
         let shape = Shape::new(&[m, weight.n])?;
         let mut recording = Recording::new(&self.device);
         let out = recording.allocate(shape.n_elements())?;
-        let input = Operand {
-            buffer: input.buffer(),
-            view: input.view(),
-        };
-        let made = weight.product(&mut recording, input, &out).await?;
+        let rows = recording.widened(input.operand()).await?;
+        let made = weight.product(&mut recording, rows.operand(), &out).await?;
+        let (view, dtype) = (TensorView::new(shape), input.dtype());
+        let made = recording.rounded(&made, &view, dtype).await?;
         recording.submit_untimed()?;
-        Ok(GpuTensor::new(&self.device, made, TensorView::new(shape)))
+        Ok(GpuTensor::of(&self.device, made, dtype, view))
     }
 
     /// Ensures that the buffers for inputs and outputs are large enough.

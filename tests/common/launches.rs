@@ -8,15 +8,15 @@ use pagepress::internals::lz4::{
     max_chunks_per_job,
 };
 use pagepress::internals::tensor::{
-    AttentionSize, Convolution, CopyAxis, Elementwise, Heads, Matrix, Product, QuantizedProduct,
-    Rotary, SoftmaxLimits, Source, Strided, attention_job, convolve2d_job, copy_job,
-    elementwise_job, matmul_job, matmul_naive_job, matmul_quantized_job, norm_job,
-    reduce_columns_job, reduce_rows_job, rotary_job, softmax_job,
+    AttentionSize, Cast, Convolution, CopyAxis, Elementwise, Heads, Matrix, Product,
+    QuantizedProduct, Rotary, SoftmaxLimits, Source, Strided, attention_job, cast_job,
+    convolve2d_job, copy_job, elementwise_job, matmul_job, matmul_naive_job, matmul_quantized_job,
+    norm_job, reduce_columns_job, reduce_rows_job, rotary_job, softmax_job,
 };
 use pagepress::kernels::{ComputeUnits, Launch};
 use pagepress::lz4::Level;
 use pagepress::tensor::layer::Norm;
-use pagepress::tensor::{Quantization, Reduction, Step};
+use pagepress::tensor::{DType, Quantization, Reduction, Step};
 
 /// Compute units with enough shared memory to stage small pages in it.
 const ROOMY: ComputeUnits = ComputeUnits {
@@ -270,6 +270,22 @@ fn tensor_jobs() -> Vec<Job> {
     let axis = |n, from, to| CopyAxis { n, from, to };
     let turned = [axis(3000, 4000, 1), axis(4000, 1, 3000)];
     jobs.push(copy_job(&turned, 0, 12_000_000, 1 << 20).unwrap());
+    let types = [DType::F32, DType::F16, DType::BF16];
+    for (from, to) in types
+        .into_iter()
+        .flat_map(|from| types.map(|to| (from, to)))
+    {
+        if (from, to) != (DType::F32, DType::F32) {
+            let axes = vec![(3000, 4000), (4000, 1)];
+            let what = Cast {
+                axes,
+                offset: 3,
+                from,
+                to,
+            };
+            jobs.push(cast_job(&what, LARGE).unwrap());
+        }
+    }
     for cols in [1, 10, 100, 1000, 8192, 100_000] {
         for log in [false, true] {
             let job = softmax_job(1000, cols, log, SoftmaxLimits::DEFAULT, LARGE);

@@ -17,6 +17,7 @@ mod common;
 mod devices;
 mod elementwise;
 mod errors;
+mod halves;
 mod handles;
 #[cfg(not(target_arch = "wasm32"))]
 mod layer;
@@ -136,6 +137,13 @@ macro_rules! every_case {
                 calls::wrong_batches_are_typed_errors,
                 calls::backends_work_along_axes,
                 handles::handles_of_another_device_are_refused,
+                halves::all_bits_convert_as_on_the_cpu,
+                halves::numbers_are_rounded_as_on_the_cpu,
+                halves::views_convert_as_they_are,
+                halves::operations_round_the_results_of_f32,
+                halves::mixed_types_give_f32,
+                halves::batches_take_halves,
+                halves::wrong_halves_are_typed_errors,
             ],
             [
                 calls::slices_go_in_and_out,
@@ -224,6 +232,10 @@ macro_rules! every_case_in_parts {
                 calls::batches_give_what_single_operations_give,
                 calls::wrong_batches_are_typed_errors,
                 errors::places_beyond_memory_are_typed_errors,
+                halves::all_bits_convert_as_on_the_cpu,
+                halves::numbers_are_rounded_as_on_the_cpu,
+                halves::views_convert_as_they_are,
+                halves::operations_round_the_results_of_f32,
                 parts::views_beyond_a_binding_are_what_they_show,
                 parts::small_parts_of_large_buffers_work,
                 parts::axes_beyond_a_binding_reduce,

@@ -19,8 +19,84 @@ pub struct CopyAxis {
     pub to: u64,
 }
 
-/// Number of elements of a block along each axis.
-type Block = [u64; MAX_RANK];
+/// A block of the elements that are copied.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Block {
+    /// Position of its first element in the source.
+    pub(super) from: u64,
+    /// Position of its first element in the destination.
+    pub(super) to: u64,
+    /// Number of elements along each axis.
+    pub(super) dims: [u64; MAX_RANK],
+}
+
+/// Returns the numbers of elements from the first to the last of a block, in the source and in the destination.
+pub(super) fn spans(axes: &[CopyAxis], dims: &[u64; MAX_RANK]) -> [u64; 2] {
+    let along = |stride: fn(&CopyAxis) -> u64| {
+        span(axes.iter().zip(dims).map(|(axis, &n)| (n, stride(axis))))
+    };
+    [along(|axis| axis.from), along(|axis| axis.to)]
+}
+
+/// Divides a copy from `offset` of a buffer of `n_a` elements into blocks of at most `most` elements, from the first to
+/// the last, in the source and in the destination.
+///
+/// # Errors
+/// As [`copy_job`].
+pub(super) fn blocks_of(
+    axes: &[CopyAxis],
+    offset: u64,
+    n_a: u64,
+    most: [u64; 2],
+) -> Result<Vec<Block>> {
+    let lengths: Vec<u64> = axes.iter().map(|axis| axis.n).collect();
+    check_sizes(&[&lengths, &[n_a]])?;
+    let mut block = [1; MAX_RANK];
+    for (n, axis) in block.iter_mut().zip(axes) {
+        *n = axis.n;
+    }
+    let [n_from, n_out] = spans(axes, &block);
+    let is_inside = offset.saturating_add(n_from) <= n_a && n_out < 1 << 58;
+    if axes.len() > MAX_RANK || !is_inside {
+        return Err(Error::InvalidArgument {
+            name: "axes",
+            value: format!("{} from {offset} to {n_from} of {n_a}", axes.len()),
+            expected: "at most 8 axes, and places inside the buffer",
+        });
+    }
+    loop {
+        let [from, to] = spans(axes, &block);
+        let extent = |i: usize| match (from > most[0], axes.get(i)) {
+            (_, None) => 0,
+            (true, Some(axis)) => (block[i] - 1) * axis.from,
+            (false, Some(axis)) => (block[i] - 1) * axis.to,
+        };
+        if from <= most[0] && to <= most[1] {
+            break;
+        }
+        // Halves the axis with the largest extent.
+        let furthest = (0..MAX_RANK).max_by_key(|&i| extent(i)).unwrap_or(0);
+        block[furthest] = block[furthest].div_ceil(2);
+    }
+    let mut blocks = vec![Block {
+        from: offset,
+        to: 0,
+        dims: [1; MAX_RANK],
+    }];
+    for (i, axis) in axes.iter().enumerate() {
+        let cut = blocks.iter().flat_map(|&whole| {
+            parts(axis.n, block[i]).map(move |(first, n)| {
+                let mut part = whole;
+                part.dims[i] = n;
+                part.from += first * axis.from;
+                part.to += first * axis.to;
+                part
+            })
+        });
+        blocks = cut.collect();
+    }
+    Ok(blocks)
+}
 
 /// Returns the launches that copy elements of [`Slot::A`], a buffer of `n_a` elements, from `offset` on, to the start
 /// of [`Slot::Out`]. Axes are innermost first; no two elements may have the same destination. Each launch copies as
@@ -30,62 +106,18 @@ type Block = [u64; MAX_RANK];
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, for more than [`MAX_RANK`] axes, and
 /// for positions outside `A`.
 pub fn copy_job(axes: &[CopyAxis], offset: u64, n_a: u64, max_binding_bytes: u64) -> Result<Job> {
-    let lengths: Vec<u64> = axes.iter().map(|axis| axis.n).collect();
-    check_sizes(&[&lengths, &[n_a]])?;
     let most = elements_of_slice(max_binding_bytes);
-    let spans = |block: &Block| {
-        let along = |stride: fn(&CopyAxis) -> u64| {
-            span(axes.iter().zip(block).map(|(axis, &n)| (n, stride(axis))))
-        };
-        [along(|axis| axis.from), along(|axis| axis.to)]
-    };
-    let mut block: Block = [1; MAX_RANK];
-    for (n, axis) in block.iter_mut().zip(axes) {
-        *n = axis.n;
-    }
-    let [n_from, n_out] = spans(&block);
-    let is_inside = offset.saturating_add(n_from) <= n_a && n_out < 1 << 58;
-    if axes.len() > MAX_RANK || !is_inside {
-        return Err(Error::InvalidArgument {
-            name: "axes",
-            value: format!("{} from {offset} to {n_from} of {n_a}", axes.len()),
-            expected: "at most 8 axes, and places inside the buffer",
-        });
-    }
     if most == 0 {
         return Err(beyond_binding("a", 1, max_binding_bytes));
     }
-    loop {
-        let [from, to] = spans(&block);
-        let extent = |i: usize| match (from > most, axes.get(i)) {
-            (_, None) => 0,
-            (true, Some(axis)) => (block[i] - 1) * axis.from,
-            (false, Some(axis)) => (block[i] - 1) * axis.to,
-        };
-        if from.max(to) <= most {
-            break;
-        }
-        // Halves the axis with the largest extent.
-        let furthest = (0..MAX_RANK).max_by_key(|&i| extent(i)).unwrap_or(0);
-        block[furthest] = block[furthest].div_ceil(2);
-    }
+    let blocks = blocks_of(axes, offset, n_a, [most; 2])?;
+    let n_out = span(axes.iter().map(|axis| (axis.n, axis.to)));
     let mut launches = Vec::new();
-    let mut blocks: Vec<(u64, u64, Block)> = vec![(offset, 0, [1; MAX_RANK])];
-    for (i, axis) in axes.iter().enumerate() {
-        let cut = blocks.iter().flat_map(|&(from, to, whole)| {
-            parts(axis.n, block[i]).map(move |(first, n)| {
-                let mut block = whole;
-                block[i] = n;
-                (from + first * axis.from, to + first * axis.to, block)
-            })
-        });
-        blocks = cut.collect();
-    }
-    for (from, to, block) in blocks {
-        let [a_span, out_span] = spans(&block);
+    for Block { from, to, dims } in blocks {
+        let [a_span, out_span] = spans(axes, &dims);
         let (a, from) = around(Slot::A, from, from + a_span);
         let (out, to) = around(Slot::Out, to, to + out_span);
-        launches.push(launch(axes, &block, (a, from), (out, to)));
+        launches.push(launch(axes, &dims, (a, from), (out, to)));
     }
     Ok(Job {
         buffers: vec![
@@ -96,7 +128,7 @@ pub fn copy_job(axes: &[CopyAxis], offset: u64, n_a: u64, max_binding_bytes: u64
     })
 }
 
-fn launch(axes: &[CopyAxis], block: &Block, a: (Arg, u64), out: (Arg, u64)) -> Launch {
+fn launch(axes: &[CopyAxis], block: &[u64; MAX_RANK], a: (Arg, u64), out: (Arg, u64)) -> Launch {
     let n: u64 = block.iter().product();
     let list = |number: &dyn Fn(usize) -> u64| {
         let mut words = [0u32; MAX_RANK];

@@ -1,4 +1,4 @@
-//! Operations on tensors of `f32` as [`Job`](super::Job)s.
+//! Operations on tensors of `f32` as [`Job`](super::Job)s, and conversions from and to other types.
 //!
 //! Sizes are in elements, and fit in a `u32` in each launch. A buffer of n elements has [`padded_bytes`] bytes, since
 //! kernels load and store vectors of four elements.
@@ -6,6 +6,7 @@
 mod attention;
 mod attention_launch;
 mod attention_parts;
+mod cast;
 mod convolve;
 mod copy;
 mod elementwise;
@@ -19,12 +20,14 @@ mod rotary;
 mod softmax;
 
 use super::{Access, Arg, KernelInfo, MAX_GRID, SLICE_ALIGNMENT, Slot};
+use crate::ops::DType;
 use crate::{Error, Result};
 
 pub use attention::attention_job;
 #[cfg(cuda_engine)]
 pub(super) use attention_launch::attention_launch;
 pub use attention_launch::{AttentionSize, Heads};
+pub use cast::{Cast, cast_job};
 pub use convolve::{Convolution, convolve2d_job};
 pub use copy::{CopyAxis, copy_job};
 pub use elementwise::{Elementwise, MAX_STEPS, Source, Strided, elementwise_job};
@@ -43,9 +46,10 @@ pub(super) use {
 };
 
 /// All tensor kernels.
-pub const KERNELS: [&KernelInfo; 14] = [
+pub const KERNELS: [&KernelInfo; 15] = [
     &elementwise::ELEMENTWISE,
     &copy::COPY,
+    &cast::CAST,
     &reduce::ROWS,
     &reduce::COLUMNS,
     &matmul_launch::MATMUL,
@@ -70,6 +74,13 @@ pub const fn padded_bytes(n: u64) -> u64 {
     }
     // Saturates, so that the allocation fails.
     groups.saturating_mul(16)
+}
+
+/// Returns the number of bytes of a buffer of `n` elements of a type: as many as [`padded_bytes`] returns for the words
+/// that they fill.
+#[must_use]
+pub const fn padded_bytes_of(dtype: DType, n: u64) -> u64 {
+    padded_bytes(n.div_ceil(dtype.per_word()))
 }
 
 const R: Access = Access::Read;
@@ -235,5 +246,9 @@ mod tests {
     #[test]
     fn buffers_are_whole_groups_of_four() {
         assert_eq!([0, 1, 4, 5].map(padded_bytes), [16, 16, 16, 32]);
+        let of_halves = |n| padded_bytes_of(DType::F16, n);
+        assert_eq!([0, 1, 8, 9].map(of_halves), [16, 16, 16, 32]);
+        assert_eq!(padded_bytes_of(DType::F32, 5), 32);
+        assert_eq!(padded_bytes_of(DType::BF16, u64::MAX), u64::MAX);
     }
 }

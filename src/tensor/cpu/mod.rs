@@ -5,6 +5,7 @@ mod attention;
 mod convolve;
 mod elementwise;
 mod functions;
+mod halves;
 mod layer;
 mod matmul;
 mod norm;
@@ -21,6 +22,9 @@ pub use attention::attention;
 pub(crate) use convolve::check_sizes;
 pub use convolve::convolve2d;
 pub use elementwise::elementwise;
+#[cfg(gpu_engine)]
+pub(crate) use halves::not_half;
+pub use halves::{bf16_bits, bf16_value, f16_bits, f16_value, from_bits, to_bits};
 pub use layer::layer_forward;
 pub use matmul::matmul;
 pub use norm::norm;

@@ -4,7 +4,11 @@
 pub(super) const SHARE: usize = 16 << 10;
 
 /// Calls `work` with the start and the elements of each share of `out`.
-pub(super) fn for_shares(out: &mut [f32], share: usize, work: impl Fn(usize, &mut [f32]) + Sync) {
+pub(super) fn for_shares<T: Send>(
+    out: &mut [T],
+    share: usize,
+    work: impl Fn(usize, &mut [T]) + Sync,
+) {
     let share = share.max(1);
     #[cfg(not(target_arch = "wasm32"))]
     if out.len() > share {

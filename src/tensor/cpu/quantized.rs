@@ -1,5 +1,6 @@
 //! Quantized weights; the twin of `shaders/tensor_matmul_quantized.wgsl`.
 
+use super::halves::{f16_bits, f16_value};
 use super::parallel::for_shares;
 use super::sum::short_dot;
 use crate::Result;
@@ -138,71 +139,12 @@ fn unpack_large(block: &[u8], out: &mut [f32]) {
 pub fn to_f16(values: &[f32]) -> Result<Vec<u8>> {
     let mut bytes = zeros(size_of_val(values) / 2)?;
     for (half, &value) in bytes.as_chunks_mut().0.iter_mut().zip(values) {
-        *half = rounded(value).to_le_bytes();
+        *half = f16_bits(value).to_le_bytes();
     }
     Ok(bytes)
 }
 
-/// Returns the bits of a number rounded to binary16.
-fn rounded(value: f32) -> u16 {
-    let bits = value.to_bits();
-    let sign = (bits >> 16 & 0x8000) as u16;
-    let magnitude = bits & 0x7fff_ffff;
-    let half = match magnitude {
-        // NaN stays NaN.
-        0x7f80_0001.. => 0x7e00,
-        0x477f_f000.. => 0x7c00,
-        // Normal numbers, from 2^-14 on: adjusts the exponent's bias and rounds 13 bits of the fraction away.
-        0x3880_0000.. => {
-            let rest = magnitude - 0x3800_0000;
-            (rest + 0xfff + (rest >> 13 & 1)) >> 13
-        }
-        // Subnormal numbers: adding 1/2 rounds to a multiple of 2^-24, which is in the lowest bits of the sum.
-        _ => (f32::from_bits(magnitude) + 0.5).to_bits() - 0.5f32.to_bits(),
-    };
-    sign | half as u16
-}
-
-/// Converts a binary16 number.
+/// Converts the bytes of a binary16 number.
 fn half(bytes: [u8; 2]) -> f32 {
-    let bits = u16::from_le_bytes(bytes);
-    let sign = u32::from(bits >> 15) << 31;
-    let (exponent, fraction) = (u32::from(bits >> 10 & 31), u32::from(bits & 1023));
-    let magnitude = match exponent {
-        0 => fraction as f32 / (1 << 24) as f32,
-        31 => f32::from_bits(0x7f80_0000 | fraction << 13),
-        _ => f32::from_bits((exponent + 112) << 23 | fraction << 13),
-    };
-    f32::from_bits(magnitude.to_bits() | sign)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn halves_round_trip() {
-        for bits in 0..=u16::MAX {
-            let value = half(bits.to_le_bytes());
-            if value.is_nan() {
-                assert!(half(rounded(value).to_le_bytes()).is_nan());
-            } else {
-                assert_eq!(rounded(value), bits, "{value}");
-            }
-        }
-    }
-
-    #[test]
-    fn numbers_between_halves_are_rounded_to_even() {
-        for bits in 0..0x7bff_u16 {
-            let [low, high] = [bits, bits + 1].map(|bits| half(bits.to_le_bytes()));
-            let middle = f32::midpoint(low, high);
-            assert_eq!(rounded(middle), bits + bits % 2, "{middle}");
-            assert_eq!(rounded(middle.next_up()), bits + 1, "{middle}");
-            assert_eq!(rounded(-middle.next_down()), bits | 0x8000, "{middle}");
-        }
-        assert_eq!(rounded(65_519.996), 0x7bff);
-        assert_eq!(rounded(65_520.0), 0x7c00);
-        assert_eq!(rounded(f32::INFINITY), 0x7c00);
-    }
+    f16_value(u16::from_le_bytes(bytes))
 }

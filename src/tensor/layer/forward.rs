@@ -196,8 +196,8 @@ impl WgslForwardPass {
         download.read_into(output).await
     }
 
-    /// Runs the layer on rows, `[rows, hidden]`, that are on the device. The result, of the same shape, stays on the
-    /// device.
+    /// Runs the layer on rows, `[rows, hidden]`, that are on the device. The result, of the same shape and type, stays
+    /// on the device. Rows of 16 bits are converted first, and the result is rounded to their type.
     ///
     /// # Errors
     /// [`Error::ShapeMismatch`]; [`Error::InvalidArgument`] if the sequence exceeds `max_positions`, or for a tensor of
@@ -216,10 +216,14 @@ impl WgslForwardPass {
             return Ok(input.clone());
         }
         let mut recording = Recording::new(&self.device);
-        let out = self.record(&mut recording, input.operand()).await?;
+        let rows = recording.widened(input.operand()).await?;
+        let out = self.record(&mut recording, rows.operand()).await?;
+        let buffer = recording
+            .rounded(&out.buffer, &out.view, input.dtype())
+            .await?;
         recording.submit_untimed()?;
         self.advance(n);
-        Ok(GpuTensor::new(&self.device, out.buffer, out.view))
+        Ok(GpuTensor::of(&self.device, buffer, input.dtype(), out.view))
     }
 
     fn check_room(&self, n: usize) -> Result<()> {

@@ -11,7 +11,7 @@ pub(crate) mod work;
 use crate::tensor::layer::{Attention, Norm};
 use crate::tensor::lengths::check_len;
 use crate::tensor::record::{Operand, Recording, factors};
-use crate::tensor::{Quantization, Reduction, Shape, Step, TensorView};
+use crate::tensor::{DType, Quantization, Reduction, Shape, Step, TensorView};
 use crate::{Error, Result};
 
 use shapes::{attended, check_columns, check_turns, convolved, reduced, reduced_axes};
@@ -146,7 +146,18 @@ impl Op {
         Ok(TensorView::new(shape))
     }
 
-    /// Records the operation on inputs that [`result`](Self::result) accepts. The result is written to the start of
+    /// Returns the type of the result for these types of the inputs: theirs if they are equal, else f32.
+    pub(crate) fn result_dtype(&self, inputs: impl IntoIterator<Item = DType>) -> DType {
+        let mut inputs = inputs.into_iter();
+        let first = inputs.next().unwrap_or(DType::F32);
+        match self {
+            // The second tensor is packed words.
+            Self::MatmulQuantized { .. } => first,
+            _ => inputs.fold(first, DType::with),
+        }
+    }
+
+    /// Records the operation on inputs of f32 that [`result`](Self::result) accepts. The result is written to the start of
     /// `out`'s buffer.
     pub(crate) async fn record(
         &self,

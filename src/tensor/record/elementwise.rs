@@ -12,10 +12,10 @@ use crate::tensor::{MAX_RANK, Shape, Step, TensorView};
 /// Axes of a tensor, innermost first. Axes of length 1 are left out, and neighbouring axes are merged if the strides of
 /// all operands permit it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Axes {
-    dims: Vec<usize>,
+pub(super) struct Axes {
+    pub(super) dims: Vec<usize>,
     /// Strides of each operand.
-    strides: Vec<Vec<usize>>,
+    pub(super) strides: Vec<Vec<usize>>,
 }
 
 impl Axes {
@@ -27,7 +27,8 @@ impl Axes {
     }
 }
 
-fn merged_axes(shape: &Shape, strides: &[&[usize]]) -> Axes {
+/// Returns the axes of operands of one shape with these strides.
+pub(super) fn merged_axes(shape: &Shape, strides: &[&[usize]]) -> Axes {
     let mut axes = Axes {
         dims: Vec::with_capacity(MAX_RANK),
         strides: vec![Vec::with_capacity(MAX_RANK); strides.len()],

@@ -2,6 +2,7 @@
 
 mod attention;
 mod elementwise;
+mod halves;
 mod norm;
 mod products;
 mod quantized;
@@ -9,20 +10,21 @@ mod reduce;
 mod rotary;
 mod softmax;
 
-use crate::tensor::TensorView;
+use crate::tensor::{DType, TensorView};
 use std::ops::Range;
 
 use crate::gpu::{
     Backend, Buffer, GpuDevice, HostBuffer, HostMemory, HostUse, KernelArg, KernelSource, Place,
     Recorder, Sized64, Stream, Submission,
 };
-use crate::kernels::tensor::padded_bytes;
+use crate::kernels::tensor::{padded_bytes, padded_bytes_of};
 use crate::kernels::{Arg, Job, SLICE_ALIGNMENT, Slot};
 use crate::{Error, Result};
 
+pub(crate) use halves::AnyOperand;
 pub(crate) use products::factors;
 
-/// A tensor as an argument of an operation.
+/// A tensor of f32 as an argument of an operation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Operand<'a> {
     pub(crate) buffer: &'a Buffer,
@@ -85,6 +87,12 @@ impl Recording {
     /// Allocates an uncleared buffer for `n` elements.
     pub(crate) fn allocate(&self, n: usize) -> Result<Buffer> {
         self.device.allocate_uncleared(padded_bytes(n as u64))
+    }
+
+    /// Allocates an uncleared buffer for `n` elements of a type.
+    pub(crate) fn allocate_of(&self, dtype: DType, n: usize) -> Result<Buffer> {
+        let n_bytes = padded_bytes_of(dtype, n as u64);
+        self.device.allocate_uncleared(n_bytes)
     }
 
     /// Records all launches of a job. Slots that are not given get scratch buffers, which return to the device's pool
@@ -266,6 +274,20 @@ impl Download {
         let n_bytes = host.n_bytes();
         let copy = |bytes: &[u8]| crate::copy::copy(bytemuck::cast_slice_mut(out), bytes);
         host.read_async(0..n_bytes, copy).await
+    }
+
+    /// Waits for the bits of elements of 16 bits, and copies them to `out`.
+    pub(crate) async fn read_bits_into(self, out: &mut [u16]) -> Result<()> {
+        let Some(host) = self.0 else {
+            return Ok(());
+        };
+        let n_bytes = size_of_val(out) as u64;
+        let copy = |bytes: &[u8]| {
+            let out: &mut [u8] = bytemuck::cast_slice_mut(out);
+            // Transfers are whole words.
+            crate::copy::copy(out, &bytes[..n_bytes as usize]);
+        };
+        host.read_async(0..host.n_bytes(), copy).await
     }
 }
 

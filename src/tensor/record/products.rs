@@ -1,6 +1,6 @@
 //! Records matrix products and convolutions.
 
-use super::{Operand, Recording, word};
+use super::{AnyOperand, Operand, Recording, word};
 use crate::Result;
 use crate::gpu::{Backend, Buffer, Sized64};
 use crate::kernels::Slot;
@@ -111,6 +111,21 @@ fn matrix(view: &TensorView, n: u64) -> Option<Matrix> {
 }
 
 impl Recording {
+    /// Records the product of two tensors of any types into `out`; see [`factors`].
+    pub(crate) async fn matmul_of_any(
+        &mut self,
+        a: AnyOperand<'_>,
+        b: AnyOperand<'_>,
+        out: AnyOperand<'_>,
+    ) -> Result<()> {
+        let a = self.widened(a).await?;
+        let b = self.widened(b).await?;
+        let factors = factors(&a.view, &b.view)?;
+        let wide = self.wide_result(out)?;
+        self.matmul(&a.buffer, &b.buffer, &factors, &wide).await?;
+        self.round_result(&wide, out).await
+    }
+
     /// Records the product of two tensors into `out`; see [`factors`].
     pub(crate) async fn matmul(
         &mut self,

@@ -9,7 +9,7 @@ use crate::memory::copied;
 use crate::tensor::layer::{Attention, Norm};
 use crate::tensor::op::Op;
 use crate::tensor::record::Recording;
-use crate::tensor::{Reduction, Shape, Step, TensorView, check_dims};
+use crate::tensor::{DType, Reduction, Shape, Step, TensorView, check_dims};
 use crate::{Error, Result};
 
 /// Identifies a tensor of one [`GpuCommandBatch`]. It is valid for that batch only.
@@ -25,7 +25,7 @@ pub struct BufferId {
 /// and by every read of its result or of a tensor computed from it. Valid operations stay queued: the `execute` after
 /// that runs them.
 ///
-/// Chains of element-wise operations are fused into one launch, and buffers of intermediate results are reused. Every
+/// Chains of element-wise operations on `f32` are fused into one launch, and buffers of intermediate results are reused. Every
 /// tensor of the batch can still be read: a result whose buffer was reused is computed again.
 ///
 /// ```no_run
@@ -84,14 +84,16 @@ impl GpuCommandBatch {
     /// Queues the upload of a vector. The values are copied now, and sent to the device by the next `execute`.
     pub fn upload(&mut self, values: &[f32]) -> BufferId {
         let view = TensorView::new(Shape::vector(values.len()));
-        self.push(copied(values).map(|values| (view, Source::Upload(values))))
+        let upload = |values| (view, DType::F32, Source::Upload(values));
+        self.push(copied(values).map(upload))
     }
 
     /// Adds a tensor that is already on the device. A tensor of another device is an invalid operation.
     pub fn tensor(&mut self, tensor: &GpuTensor) -> BufferId {
         let of_device = self.device.check_buffer(tensor.buffer());
         let is_of_device = of_device.is_ok();
-        let id = self.push(of_device.map(|()| (tensor.view().clone(), Source::Given)));
+        let given = |()| (tensor.view().clone(), tensor.dtype(), Source::Given);
+        let id = self.push(of_device.map(given));
         if is_of_device {
             self.nodes[id.node].made = Some(tensor.clone());
         }
@@ -120,7 +122,7 @@ impl GpuCommandBatch {
         op: Op,
         ids: &[BufferId],
         shapes: Vec<Shape>,
-    ) -> Result<(TensorView, Source)> {
+    ) -> Result<(TensorView, DType, Source)> {
         let (mut inputs, mut views) = (Vec::new(), Vec::new());
         let mut shapes = shapes.into_iter();
         for (&name, &id) in op.input_names().iter().zip(ids) {
@@ -138,7 +140,11 @@ impl GpuCommandBatch {
             Op::Dot | Op::Reduce(_, None) => TensorView::new(Shape::vector(1)),
             _ => result,
         };
-        Ok((result, Source::Op(op, inputs)))
+        let dtypes = inputs
+            .iter()
+            .map(|input: &Input| self.nodes[input.node].dtype);
+        let dtype = op.result_dtype(dtypes);
+        Ok((result, dtype, Source::Op(op, inputs)))
     }
 
     /// Applies all steps in turn to each element of `a`. Steps with two operands read the second from `b`; the shapes
@@ -258,8 +264,8 @@ impl GpuCommandBatch {
         let made = plan.record(&self.nodes, &mut recording).await?;
         let kernel_ns = recording.submit()?.wait_async().await?;
         for (node, buffer) in made {
-            let view = self.nodes[node].view.clone();
-            self.nodes[node].made = Some(GpuTensor::new(&self.device, buffer, view));
+            let (view, dtype) = (self.nodes[node].view.clone(), self.nodes[node].dtype);
+            self.nodes[node].made = Some(GpuTensor::of(&self.device, buffer, dtype, view));
             // The values are on the device now: frees the copy in host memory.
             if let Source::Upload(_) = self.nodes[node].source {
                 self.nodes[node].source = Source::Given;
@@ -334,14 +340,16 @@ impl GpuCommandBatch {
         }
     }
 
-    fn push(&mut self, queued: Result<(TensorView, Source)>) -> BufferId {
+    fn push(&mut self, queued: Result<(TensorView, DType, Source)>) -> BufferId {
         let node = self.nodes.len();
-        let (view, source) = queued.unwrap_or_else(|error| {
+        let (view, dtype, source) = queued.unwrap_or_else(|error| {
             self.wrong.get_or_insert_with(|| error.clone());
-            (TensorView::new(Shape::vector(0)), Source::Wrong(error))
+            let view = TensorView::new(Shape::vector(0));
+            (view, DType::F32, Source::Wrong(error))
         });
         self.nodes.push(Node {
             view,
+            dtype,
             source,
             made: None,
         });

@@ -2,10 +2,10 @@
 
 use super::resident::GpuTensor;
 use crate::gpu::{Buffer, Sized64};
-use crate::kernels::tensor::{MAX_STEPS, padded_bytes};
+use crate::kernels::tensor::{MAX_STEPS, padded_bytes_of};
 use crate::tensor::op::Op;
-use crate::tensor::record::{Operand, Recording};
-use crate::tensor::{Shape, Step, TensorView};
+use crate::tensor::record::{AnyOperand, Recording};
+use crate::tensor::{DType, Shape, Step, TensorView};
 use crate::{Error, Result};
 
 /// A tensor of a batch.
@@ -13,6 +13,8 @@ use crate::{Error, Result};
 pub(super) struct Node {
     /// Shape and layout in the buffer.
     pub(super) view: TensorView,
+    /// Type of the elements.
+    pub(super) dtype: DType,
     pub(super) source: Source,
     /// The tensor if it is available: given by the caller, or kept from an earlier execution.
     pub(super) made: Option<GpuTensor>,
@@ -137,6 +139,8 @@ impl Plan {
             let before = chain.as_ref().and_then(|chain| {
                 let is_between = n_uses[chain.a] == 1
                     && !wanted.contains(&chain.a)
+                    // Elements of 16 bits are rounded after each operation.
+                    && nodes[chain.a].dtype == DType::F32
                     && nodes[chain.a].view.shape() == nodes[node].view.shape();
                 let before = tasks
                     .iter()
@@ -186,7 +190,7 @@ impl Plan {
                 memory.buffers[task.node] = Some(buffer);
                 continue;
             }
-            let out = memory.take(recording, node.view.shape().n_elements())?;
+            let out = memory.take(recording, node.dtype, node.view.shape().n_elements())?;
             self.record_task(task, nodes, &memory, recording, &out)
                 .await?;
             memory.buffers[task.node] = Some(out);
@@ -209,33 +213,41 @@ impl Plan {
         recording: &mut Recording,
         out: &Buffer,
     ) -> Result<()> {
-        if let Some(chain) = &task.chain {
-            let (a, a_view) = memory.buffer(nodes, chain.a)?;
-            let a = Operand {
-                buffer: &a,
-                view: &a_view,
-            };
-            let b = chain.b.map(|b| memory.buffer(nodes, b)).transpose()?;
-            let b = b.as_ref().map(|(buffer, view)| Operand { buffer, view });
-            let shape = nodes[task.node].view.shape();
-            return recording.elementwise(&chain.steps, a, b, shape, out).await;
-        }
         let node = &nodes[task.node];
-        let Source::Op(op, inputs) = &node.source else {
-            return Ok(());
+        let out = AnyOperand {
+            buffer: out,
+            view: &node.view,
+            dtype: node.dtype,
         };
-        let mut seen = Vec::with_capacity(inputs.len());
-        for Input { node, shape } in inputs {
-            let (buffer, view) = memory.buffer(nodes, *node)?;
-            seen.push((buffer, seen_in(view, shape.as_ref())?));
-        }
-        let operands: Vec<Operand<'_>> = seen
+        let mut seen = Vec::new();
+        let fused;
+        let op = match (&task.chain, &node.source) {
+            (Some(chain), _) => {
+                for node in [Some(chain.a), chain.b].into_iter().flatten() {
+                    seen.push((memory.buffer(nodes, node)?, nodes[node].dtype));
+                }
+                fused = Op::Elementwise(chain.steps.clone());
+                &fused
+            }
+            (None, Source::Op(op, inputs)) => {
+                for Input { node, shape } in inputs {
+                    let (buffer, view) = memory.buffer(nodes, *node)?;
+                    let view = seen_in(view, shape.as_ref())?;
+                    seen.push(((buffer, view), nodes[*node].dtype));
+                }
+                op
+            }
+            _ => return Ok(()),
+        };
+        let operands: Vec<AnyOperand<'_>> = seen
             .iter()
-            .map(|(buffer, view)| Operand { buffer, view })
+            .map(|((buffer, view), dtype)| AnyOperand {
+                buffer,
+                view,
+                dtype: *dtype,
+            })
             .collect();
-        let view = &node.view;
-        op.record(recording, &operands, Operand { buffer: out, view })
-            .await
+        recording.operation(op, &operands, out).await
     }
 }
 
@@ -275,15 +287,15 @@ impl Memory {
     }
 
     /// Returns a buffer for `n` elements: a free one of the same size, else a new one.
-    fn take(&mut self, recording: &Recording, n: usize) -> Result<Buffer> {
-        let n_bytes = padded_bytes(n as u64);
+    fn take(&mut self, recording: &Recording, dtype: DType, n: usize) -> Result<Buffer> {
+        let n_bytes = padded_bytes_of(dtype, n as u64);
         let found = self
             .free
             .iter()
             .position(|buffer| buffer.n_bytes() == n_bytes);
         match found {
             Some(at) => Ok(self.free.swap_remove(at)),
-            None => recording.allocate(n),
+            None => recording.allocate_of(dtype, n),
         }
     }
 

@@ -17,5 +17,6 @@ pub(super) mod quantized;
 pub(super) mod resident;
 #[cfg(not(target_arch = "wasm32"))]
 mod resident_blocking;
+mod resident_types;
 #[cfg(web_tensor)]
 pub(super) mod web;

@@ -3,17 +3,20 @@
 use std::ops::Range;
 
 use crate::gpu::{Buffer, GpuDevice, Sized64};
-use crate::kernels::tensor::padded_bytes;
+use crate::kernels::tensor::padded_bytes_of;
 use crate::memory::result_zeros;
 use crate::tensor::layer::{Attention, Norm};
 use crate::tensor::op::Op;
-use crate::tensor::record::{Download, Operand, Recording};
-use crate::tensor::{Reduction, Shape, Step, TensorView, check_dims};
+use crate::tensor::record::{AnyOperand, Download, Recording};
+use crate::tensor::{DType, Reduction, Shape, Step, TensorView, check_dims};
 use crate::{Error, Result};
 
-/// A tensor of `f32` in device memory. Operations create new tensors there. Slicing, reshaping and transposing create
+/// A tensor in device memory. Operations create new tensors there. Slicing, reshaping and transposing create
 /// views of the same memory, which is freed or returned to the pool when the last view is dropped. Operations return as
 /// soon as they are submitted; only reading elements waits.
+///
+/// Elements are `f32`, or of 16 bits: see [`DType`]. Operations compute in `f32`. Their result has the type of the
+/// inputs, to which it is rounded once; for inputs of several types it is `f32`.
 ///
 /// ```no_run
 /// use pagepress::gpu::GpuDevice;
@@ -31,6 +34,7 @@ use crate::{Error, Result};
 pub struct GpuTensor {
     device: GpuDevice,
     buffer: Buffer,
+    dtype: DType,
     view: TensorView,
 }
 
@@ -51,32 +55,51 @@ impl GpuTensor {
         Ok(Self::new(device, buffer, TensorView::new(shape)))
     }
 
-    /// Creates a tensor from a buffer of the device.
+    /// Creates a tensor of `f32` from a buffer of the device.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`] unless the buffer has all elements of the view, rounded up to a multiple of four;
     /// [`Error::InvalidArgument`] for a buffer of another device.
     pub fn from_buffer(device: &GpuDevice, buffer: Buffer, view: TensorView) -> Result<Self> {
-        device.check_buffer(&buffer)?;
-        let n = view.end() as u64;
-        if buffer.n_bytes() < padded_bytes(n) {
-            return Err(Error::LengthMismatch {
-                name: "buffer",
-                expected: padded_bytes(n) / 4,
-                actual: buffer.n_bytes() / 4,
-            });
-        }
-        Ok(Self {
-            device: device.clone(),
-            buffer,
-            view,
-        })
+        Self::from_buffer_of(device, buffer, DType::F32, view)
     }
 
+    /// Creates a tensor from a buffer of the device. Elements of 16 bits lie in pairs in 32-bit words, the first in the
+    /// low half.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`], in elements, unless the buffer has all elements of the view, rounded up to a multiple
+    /// of 16 bytes; [`Error::InvalidArgument`] for a buffer of another device.
+    pub fn from_buffer_of(
+        device: &GpuDevice,
+        buffer: Buffer,
+        dtype: DType,
+        view: TensorView,
+    ) -> Result<Self> {
+        device.check_buffer(&buffer)?;
+        let n_bytes = padded_bytes_of(dtype, view.end() as u64);
+        if buffer.n_bytes() < n_bytes {
+            let of_element = dtype.n_bytes() as u64;
+            return Err(Error::LengthMismatch {
+                name: "buffer",
+                expected: n_bytes / of_element,
+                actual: buffer.n_bytes() / of_element,
+            });
+        }
+        Ok(Self::of(device, buffer, dtype, view))
+    }
+
+    /// Creates a tensor of `f32`.
     pub(crate) fn new(device: &GpuDevice, buffer: Buffer, view: TensorView) -> Self {
+        Self::of(device, buffer, DType::F32, view)
+    }
+
+    /// Creates a tensor. The buffer must be of the device, and large enough.
+    pub(crate) fn of(device: &GpuDevice, buffer: Buffer, dtype: DType, view: TensorView) -> Self {
         Self {
             device: device.clone(),
             buffer,
+            dtype,
             view,
         }
     }
@@ -85,6 +108,12 @@ impl GpuTensor {
     #[must_use]
     pub const fn device(&self) -> &GpuDevice {
         &self.device
+    }
+
+    /// Returns the type of the elements.
+    #[must_use]
+    pub const fn dtype(&self) -> DType {
+        self.dtype
     }
 
     /// Returns the shape.
@@ -105,10 +134,11 @@ impl GpuTensor {
         &self.buffer
     }
 
-    pub(crate) fn operand(&self) -> Operand<'_> {
-        Operand {
+    pub(crate) fn operand(&self) -> AnyOperand<'_> {
+        AnyOperand {
             buffer: &self.buffer,
             view: &self.view,
+            dtype: self.dtype,
         }
     }
 
@@ -119,7 +149,7 @@ impl GpuTensor {
         }
     }
 
-    /// Copies the elements to the host, row-major.
+    /// Copies the elements to the host, row-major. Elements of 16 bits are converted to `f32`.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
@@ -129,7 +159,7 @@ impl GpuTensor {
         Ok(values)
     }
 
-    /// Copies the elements to `out`, row-major.
+    /// Copies the elements to `out`, row-major. Elements of 16 bits are converted to `f32`.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
@@ -141,7 +171,8 @@ impl GpuTensor {
     /// Starts the download of the elements, row-major.
     pub(crate) async fn download(&self) -> Result<Download> {
         let mut recording = Recording::new(&self.device);
-        let download = recording.download_in_order(self.operand()).await?;
+        let wide = recording.widened(self.operand()).await?;
+        let download = recording.download_in_order(wide.operand()).await?;
         recording.submit_untimed()?;
         Ok(download)
     }
@@ -195,19 +226,26 @@ impl GpuTensor {
 impl GpuTensor {
     /// Submits an operation on tensors of one device; does not wait for its completion.
     pub(crate) async fn run_async(op: &Op, inputs: &[&Self]) -> Result<Self> {
+        let dtype = op.result_dtype(inputs.iter().map(|tensor| tensor.dtype));
+        Self::run_to_async(op, inputs, dtype).await
+    }
+
+    /// Submits an operation on tensors of one device, with a result of this type; does not wait for its completion.
+    async fn run_to_async(op: &Op, inputs: &[&Self], dtype: DType) -> Result<Self> {
         let views: Vec<&TensorView> = inputs.iter().map(|tensor| &tensor.view).collect();
         let result = op.result(&views)?;
         let device = &inputs[0].device;
         let mut recording = Recording::new(device);
-        let buffer = recording.allocate(result.shape().n_elements())?;
-        let operands: Vec<Operand<'_>> = inputs.iter().map(|tensor| tensor.operand()).collect();
-        let out = Operand {
+        let buffer = recording.allocate_of(dtype, result.shape().n_elements())?;
+        let operands: Vec<AnyOperand<'_>> = inputs.iter().map(|tensor| tensor.operand()).collect();
+        let out = AnyOperand {
             buffer: &buffer,
             view: &result,
+            dtype,
         };
-        op.record(&mut recording, &operands, out).await?;
+        recording.operation(op, &operands, out).await?;
         recording.submit_untimed()?;
-        Ok(Self::new(device, buffer, result))
+        Ok(Self::of(device, buffer, dtype, result))
     }
 
     /// Applies all steps in turn to each element. Each launch applies up to four steps.
@@ -286,6 +324,15 @@ impl GpuTensor {
     /// [`Error::ShapeMismatch`].
     pub async fn matmul_async(&self, other: &Self) -> Result<Self> {
         Self::run_async(&Op::Matmul, &[self, other]).await
+    }
+
+    /// Computes the matrix product, as [`matmul_async`](Self::matmul_async), with a result of this type. For factors of
+    /// 16 bits, [`DType::F32`] leaves the sums unrounded.
+    ///
+    /// # Errors
+    /// [`Error::ShapeMismatch`].
+    pub async fn matmul_to_async(&self, other: &Self, dtype: DType) -> Result<Self> {
+        Self::run_to_async(&Op::Matmul, &[self, other], dtype).await
     }
 
     /// Convolves an image, `[rows, cols]`, with a kernel, without padding. The kernel is not flipped.

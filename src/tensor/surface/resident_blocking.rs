@@ -4,13 +4,28 @@ use crate::Result;
 use crate::gpu::GpuDevice;
 use crate::gpu::runtime::block_on;
 use crate::tensor::layer::{Attention, Norm};
-use crate::tensor::{GpuTensor, Reduction, Shape, Step};
+use crate::tensor::{DType, GpuTensor, Reduction, Shape, Step};
 
 /// Blocking forms, native only. They return the errors of the forms named `_async`.
 impl GpuTensor {
     /// [`from_slice_async`](Self::from_slice_async), blocking.
     pub fn from_slice(device: &GpuDevice, values: &[f32], shape: Shape) -> Result<Self> {
         block_on(Self::from_slice_async(device, values, shape))
+    }
+
+    /// [`from_bits_async`](Self::from_bits_async), blocking.
+    pub fn from_bits(device: &GpuDevice, bits: &[u16], dtype: DType, shape: Shape) -> Result<Self> {
+        block_on(Self::from_bits_async(device, bits, dtype, shape))
+    }
+
+    /// [`to_bits_async`](Self::to_bits_async), blocking.
+    pub fn to_bits(&self) -> Result<Vec<u16>> {
+        block_on(self.to_bits_async())
+    }
+
+    /// [`cast_async`](Self::cast_async), blocking.
+    pub fn cast(&self, dtype: DType) -> Result<Self> {
+        block_on(self.cast_async(dtype))
     }
 
     /// [`to_vec_async`](Self::to_vec_async), blocking.
@@ -66,6 +81,11 @@ impl GpuTensor {
     /// [`matmul_async`](Self::matmul_async), blocking.
     pub fn matmul(&self, other: &Self) -> Result<Self> {
         block_on(self.matmul_async(other))
+    }
+
+    /// [`matmul_to_async`](Self::matmul_to_async), blocking.
+    pub fn matmul_to(&self, other: &Self, dtype: DType) -> Result<Self> {
+        block_on(self.matmul_to_async(other, dtype))
     }
 
     /// [`convolve2d_async`](Self::convolve2d_async), blocking.

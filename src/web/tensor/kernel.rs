@@ -112,15 +112,16 @@ fn access(name: &str) -> Result<Access> {
 
 /// Binds exactly the elements of a tensor, so that the kernel's `arrayLength` is their number.
 fn bound(tensor: &GpuTensor) -> Result<KernelArg<'_, Buffer>> {
-    let start = 4 * tensor.view().offset() as u64;
+    let of_element = tensor.dtype().n_bytes() as u64;
+    let start = of_element * tensor.view().offset() as u64;
     if !tensor.view().is_contiguous() || !start.is_multiple_of(SLICE_ALIGNMENT) {
         return Err(Error::InvalidArgument {
             name: "args",
-            value: "a view that is strided, or does not start at a multiple of 64 elements".into(),
+            value: "a view that is strided, or does not start at a multiple of 256 bytes".into(),
             expected: "give `await view.contiguous()`, or a copy by `apply([])`",
         });
     }
-    let n_bytes = 4 * tensor.shape().n_elements() as u64;
+    let n_bytes = (of_element * tensor.shape().n_elements() as u64).next_multiple_of(4);
     Ok(match n_bytes {
         0 => KernelArg::Buffer(tensor.buffer()),
         _ => KernelArg::Slice(tensor.buffer(), start..start + n_bytes),
