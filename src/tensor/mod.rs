@@ -1,7 +1,8 @@
 //! Tensors of `f32` and operations on them, on the GPU ([`GpuTensor`]) and on the CPU ([`cpu`]).
 //!
 //! [`GpuDevice`](crate::gpu::GpuDevice) has operations on slices: each call uploads its inputs and downloads its
-//! result. [`GpuTensor`] keeps its elements in device memory, so that chains of operations need no transfers.
+//! result. [`GpuTensor`] keeps its elements in device memory, so that chains of operations need no transfers; they may
+//! also be of 16 bits, see [`DType`].
 //! [`GpuCommandBatch`] queues operations and runs them in one submission. [`GpuBackend`] runs each operation on the CPU
 //! or on a GPU, whichever is expected to be faster, and on the CPU if there is no GPU.
 //!

@@ -1,7 +1,7 @@
 import { PagepressError } from "./errors.js";
 
 /** Typed arrays that calls accept. */
-type Typed = Uint8Array | Uint32Array | Float32Array;
+type Typed = Uint8Array | Uint16Array | Uint32Array | Float32Array;
 type Constructor<A extends Typed> = new (buffer: ArrayBufferLike, byteOffset: number, length: number) => A;
 type Place = readonly [buffer: ArrayBufferLike, byteOffset: number, byteLength: number];
 
@@ -34,6 +34,15 @@ export function viewAs<A extends Typed>(Type: Constructor<A>, value: unknown): A
   const [buffer, offset] = placeOfTyped(value);
   // A detached buffer has no views.
   return length === 0 ? new Type(new ArrayBuffer(0), 0, 0) : new Type(buffer, offset, length);
+}
+
+/** Returns the bits of a `Float16Array` of any realm, which not every engine has, as `viewAs` does; undefined for other
+ * values. */
+export function bitsOfFloat16(value: unknown): Uint16Array | undefined {
+  if (!ArrayBuffer.isView(value) || tagOf(value) !== "Float16Array") return undefined;
+  const length = lengthOf(value);
+  const [buffer, offset] = placeOfTyped(value);
+  return length === 0 ? new Uint16Array() : new Uint16Array(buffer, offset, length);
 }
 
 /** Returns the bytes of a buffer, or of a view of a buffer, as a view of fixed length; undefined for other values. */

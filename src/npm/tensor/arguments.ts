@@ -1,6 +1,6 @@
 import { bytesOf, checkSize, fail } from "../base/arguments.js";
-import { unshared, viewAs } from "../base/views.js";
-import type { Shape } from "./types.js";
+import { bitsOfFloat16, unshared, viewAs } from "../base/views.js";
+import type { HalfType, Shape } from "./types.js";
 
 const MAX_WORD = 2 ** 32 - 1;
 
@@ -8,6 +8,14 @@ const MAX_WORD = 2 ** 32 - 1;
  * `Float32Array` of any realm. */
 export function checkedFloats(name: string, value: unknown): Float32Array {
   return unshared(viewAs(Float32Array, value) ?? fail(name, typeof value, "give a Float32Array"));
+}
+
+/** Returns the bits of elements of 16 bits, as `checkedFloats` does: of a `Float16Array` for `float16`, or given as a
+ * `Uint16Array`. */
+export function checkedBits(name: string, value: unknown, dtype: HalfType): Uint16Array {
+  const bits = (dtype === "float16" ? bitsOfFloat16(value) : undefined) ?? viewAs(Uint16Array, value);
+  const instead = dtype === "float16" ? "give a Float16Array, or the bits in a Uint16Array" : "give the bits in a Uint16Array";
+  return unshared(bits ?? fail(name, typeof value, instead));
 }
 
 /** Converts lengths, positions or numbers of axes to the words that the module accepts; throws `INVALID_ARGUMENT` unless all

@@ -7,7 +7,7 @@ import { compileFor, type CudaKernel } from "../cuda/kernel.js";
 import type { CudaOptions } from "../cuda/types.js";
 import type { TensorModule } from "../modules/load.js";
 import type { Device as RawDevice, Op } from "../wasm/tensor.js";
-import { checkedFloats, packedWords, words } from "./arguments.js";
+import { checkedBits, checkedFloats, packedWords, words } from "./arguments.js";
 import { ArrayOperations } from "./arrays.js";
 import { batchOf, type GpuCommandBatch } from "./batch.js";
 import { loadTensors, now, settled } from "./call.js";
@@ -15,7 +15,7 @@ import { Held } from "./dispose.js";
 import { addArguments, checkedGrid, checkedOptions, kernelOf, rawKernel, type GpuKernel, type KernelArgument } from "./kernel.js";
 import { QuantizedWeights, tensorOf, type GpuTensor } from "./tensor.js";
 import type {
-  Floats, GpuCapabilities, GpuDeviceInfo, GpuDeviceOptions, Grid, KernelOptions, Quantization, Shape, Size2d,
+  DType, Floats, GpuCapabilities, GpuDeviceInfo, GpuDeviceOptions, Grid, HalfType, Halves, KernelOptions, Quantization, Shape, Size2d,
 } from "./types.js";
 
 /** @internal Returns the module's device in a `GpuDevice`; throws `DISPOSED` or `INVALID_ARGUMENT`. */
@@ -81,10 +81,19 @@ export class GpuDevice extends ArrayOperations {
 
   /** Uploads an array as a tensor, the last axis innermost. Default shape: one axis. The array is read before this
    * returns. */
-  async tensor(data: Float32Array, shape?: Shape): Promise<GpuTensor> {
-    const values = checkedFloats("data", data);
-    const dims = words("shape", shape ?? [values.length]);
-    return tensorOf(await settled(() => this.#held.get().upload(values, dims)));
+  tensor(data: Float32Array, shape?: Shape, options?: { dtype?: "float32" }): Promise<GpuTensor>;
+  /** Uploads elements of 16 bits, or their bits, as a tensor. */
+  tensor(data: Halves, shape: Shape | undefined, options: { dtype: HalfType }): Promise<GpuTensor>;
+  async tensor(data: unknown, shape?: Shape, { dtype = "float32" }: { dtype?: DType } = {}): Promise<GpuTensor> {
+    checkOneOf("dtype", dtype, ["float32", "float16", "bfloat16"]);
+    if (dtype === "float32") {
+      const values = checkedFloats("data", data);
+      const dims = words("shape", shape ?? [values.length]);
+      return tensorOf(await settled(() => this.#held.get().upload(values, dims)));
+    }
+    const bits = checkedBits("data", data, dtype);
+    const dims = words("shape", shape ?? [bits.length]);
+    return tensorOf(await settled(() => this.#held.get().uploadBits(bits, dtype, dims)));
   }
 
   /** Uploads packed weights of `size` `[n, k]`, block after block as in a GGUF file. `k` must be a multiple of 256, or of 4

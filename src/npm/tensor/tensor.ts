@@ -1,4 +1,4 @@
-import { fail } from "../base/arguments.js";
+import { checkOneOf, fail } from "../base/arguments.js";
 import { disposal } from "../base/disposal.js";
 import type { DeviceBuffer } from "../base/types.js";
 import type { Op, Tensor } from "../wasm/tensor.js";
@@ -6,7 +6,7 @@ import { checkWord, words } from "./arguments.js";
 import { now, settled } from "./call.js";
 import { Held } from "./dispose.js";
 import type { Inputs } from "./operations.js";
-import type { AttentionOptions, Floats, NormOptions, Reduction, Shape, Step } from "./types.js";
+import type { AttentionOptions, DType, Floats, NormOptions, Reduction, Shape, Step } from "./types.js";
 
 /** @internal Returns the module's tensor in a `GpuTensor`; throws `DISPOSED` or `INVALID_ARGUMENT`. */
 export let rawOf: (name: string, tensor: GpuTensor) => Tensor;
@@ -14,7 +14,8 @@ export let rawOf: (name: string, tensor: GpuTensor) => Tensor;
 /** @internal Wraps a tensor of the module in a `GpuTensor`. */
 export let tensorOf: (raw: Tensor) => GpuTensor;
 
-/** A tensor of 32-bit floats in GPU memory. Operations create new tensors there; `slice`, `reshape` and similar methods
+/** A tensor in GPU memory, of 32-bit floats or of 16-bit ones. Operations compute in 32 bits; their result has the type of
+ * the inputs, to which it is rounded once, and is `float32` for inputs of several types. Operations create new tensors there; `slice`, `reshape` and similar methods
  * create views of the same memory, which is freed when the last of them is disposed of. Operations resolve when they are
  * submitted: only `read` waits for the GPU. Shapes that do not match are `SHAPE_MISMATCH`, with both shapes in the
  * message. */
@@ -22,6 +23,8 @@ export class GpuTensor {
   readonly #held: Held<Tensor>;
   /** Lengths of the axes, outermost first. */
   readonly shape: readonly number[];
+  /** Type of the elements. */
+  readonly dtype: DType;
 
   static {
     tensorOf = (raw) => new GpuTensor(raw);
@@ -34,6 +37,7 @@ export class GpuTensor {
   private constructor(raw: Tensor) {
     this.#held = new Held(raw, "tensor");
     this.shape = Object.freeze(Array.from(raw.shape));
+    this.dtype = raw.dtype;
   }
 
   /** Number of elements. */
@@ -47,8 +51,19 @@ export class GpuTensor {
    * is reused for other tensors once this one and its views are disposed of. */
   get buffer(): DeviceBuffer { return this.#held.get().buffer as DeviceBuffer; }
   get isDisposed(): boolean { return this.#held.isDisposed; }
-  /** Copies the elements to an array, the last axis innermost. */
+  /** Copies the elements to an array, the last axis innermost. Elements of 16 bits are converted. */
   read(): Promise<Floats> { return settled(() => this.#held.get().read()); }
+  /** Copies the bits of elements of 16 bits to an array, the last axis innermost. For `float16`,
+   * `new Float16Array(bits.buffer)` has the elements. Rejects with `INVALID_ARGUMENT` for `float32`. */
+  readBits(): Promise<Uint16Array<ArrayBuffer>> { return settled(() => this.#held.get().readBits()); }
+
+  /** Converts the elements to a type. Rounds to nearest, ties to even; numbers beyond the largest of the type become
+   * infinite. */
+  async cast(dtype: DType): Promise<GpuTensor> {
+    checkOneOf("dtype", dtype, ["float32", "float16", "bfloat16"]);
+    return new GpuTensor(await settled(() => this.#held.get().cast(dtype)));
+  }
+
   /** Applies `steps` in order to each element, in one launch per four steps. */
   apply(steps: readonly Step[]): Promise<GpuTensor> { return this.#run(["elementwise", steps]); }
 

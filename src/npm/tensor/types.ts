@@ -3,6 +3,16 @@ import type { Device, ModuleSource } from "../base/types.js";
 /** Elements of a result. */
 export type Floats = Float32Array<ArrayBuffer>;
 
+/** Type of the elements of a tensor: 32-bit floats, 16-bit floats (IEEE binary16), or 16-bit floats with the exponent of
+ * 32-bit floats. */
+export type DType = "float32" | HalfType;
+
+/** Types of 16 bits. */
+export type HalfType = "float16" | "bfloat16";
+
+/** Elements of 16 bits: a `Float16Array`, where the engine has it, for `float16`; or their bits. */
+export type Halves = Uint16Array | (ArrayBufferView & { readonly length: number; readonly [Symbol.toStringTag]: "Float16Array" });
+
 /** Lengths of the axes, outermost first; at most 8 axes. A shape without axes has one element. */
 export type Shape = readonly number[];
 

@@ -143,36 +143,21 @@ impl Recording {
         if shape.is_empty() {
             return Ok(());
         }
-        if (a.dtype, to) == (DType::F32, DType::F32) {
+        let most = self.device().capabilities().max_binding_bytes;
+        let is_copy = (a.dtype, to) == (DType::F32, DType::F32);
+        let whole = cast_of(a, to);
+        let is_whole = !is_copy && whole.fits(most);
+        // Elements that are too far apart for a binding become contiguous f32 first.
+        let wide = match is_copy || is_whole {
+            true => out.clone(),
+            false => self.allocate(shape.n_elements())?,
+        };
+        if a.dtype == DType::F32 && !is_whole {
             let a = Operand {
                 buffer: a.buffer,
                 view: a.view,
             };
-            return self.elementwise(&[], a, None, shape, out).await;
-        }
-        let most = self.device().capabilities().max_binding_bytes;
-        let what = cast_of(a, to);
-        if what.fits(most) {
-            let job = cast_job(&what, most)?;
-            return self
-                .run(&job, &[(Slot::A, a.buffer, 0), (Slot::Out, out, 0)])
-                .await;
-        }
-        // Elements that are too far apart for a binding become contiguous f32 first.
-        let wide = self.allocate(shape.n_elements())?;
-        match a.dtype {
-            DType::F32 => {
-                let a = Operand {
-                    buffer: a.buffer,
-                    view: a.view,
-                };
-                self.elementwise(&[], a, None, shape, &wide).await?;
-            }
-            _ => {
-                let job = cast_job(&cast_of(a, DType::F32), most)?;
-                let given = [(Slot::A, a.buffer, 0), (Slot::Out, &wide, 0)];
-                self.run(&job, &given).await?;
-            }
+            self.elementwise(&[], a, None, shape, &wide).await?;
         }
         let view = TensorView::new(shape.clone());
         let dense = AnyOperand {
@@ -180,9 +165,21 @@ impl Recording {
             view: &view,
             dtype: DType::F32,
         };
-        let job = cast_job(&cast_of(dense, to), most)?;
-        self.run(&job, &[(Slot::A, &wide, 0), (Slot::Out, out, 0)])
-            .await
+        let steps = match a.dtype {
+            _ if is_copy => vec![],
+            _ if is_whole => vec![(whole, a.buffer, out)],
+            DType::F32 => vec![(cast_of(dense, to), &wide, out)],
+            _ => vec![
+                (cast_of(a, DType::F32), a.buffer, &wide),
+                (cast_of(dense, to), &wide, out),
+            ],
+        };
+        for (what, from, to) in steps {
+            let job = cast_job(&what, most)?;
+            self.run(&job, &[(Slot::A, from, 0), (Slot::Out, to, 0)])
+                .await?;
+        }
+        Ok(())
     }
 
     /// Records the copy of the bits of elements of 16 bits to a new buffer.

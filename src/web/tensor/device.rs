@@ -5,7 +5,7 @@ use wasm_bindgen::prelude::*;
 
 use super::batch::WebBatch;
 use super::convert::{JsResult, bytes, floats, object, promise, shape, wrong};
-use super::names::WebPowerPreference;
+use super::names::{WebDType, WebPowerPreference};
 use super::op::call;
 use super::resident::{WebTensor, making};
 use crate::Result;
@@ -159,6 +159,15 @@ impl WebDevice {
         let (device, values, shape) = (self.device.clone(), bytes(values)?, shape(dims)?);
         Ok(making(async move {
             GpuTensor::from_js_async(&device, &values, shape).await
+        }))
+    }
+
+    /// Uploads the bits of elements of 16 bits as a tensor.
+    #[wasm_bindgen(js_name = uploadBits, unchecked_return_type = "Promise<Tensor>")]
+    pub fn upload_bits(&self, bits: Vec<u16>, dtype: WebDType, dims: &[u32]) -> JsResult<Promise> {
+        let (device, dtype, shape) = (self.device.clone(), dtype.named()?, shape(dims)?);
+        Ok(making(async move {
+            GpuTensor::from_bits_async(&device, &bits, dtype, shape).await
         }))
     }
 

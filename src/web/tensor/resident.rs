@@ -1,9 +1,10 @@
 //! [`GpuTensor`] as a JavaScript class.
 
-use js_sys::{Array, Promise};
+use js_sys::{Array, Promise, Uint16Array};
 use wasm_bindgen::prelude::*;
 
 use super::convert::{JsResult, floats, promise, shape, sizes};
+use super::names::WebDType;
 use super::op::op;
 use crate::Result;
 use crate::gpu::Buffer;
@@ -30,6 +31,13 @@ impl WebTensor {
     #[wasm_bindgen(getter)]
     pub fn shape(&self) -> Vec<u32> {
         words(self.0.shape().dims())
+    }
+
+    /// Returns the type of the elements.
+    #[must_use]
+    #[wasm_bindgen(getter)]
+    pub fn dtype(&self) -> WebDType {
+        self.0.dtype().into()
     }
 
     /// Returns the distance of neighbours along each axis in the buffer, in elements.
@@ -86,6 +94,23 @@ impl WebTensor {
     pub fn read(&self) -> Promise {
         let tensor = self.0.clone();
         promise(async move { tensor.to_js_async().await.map(floats) })
+    }
+
+    /// Returns the bits of elements of 16 bits in a new array, row-major.
+    #[wasm_bindgen(js_name = readBits, unchecked_return_type = "Promise<Uint16Array<ArrayBuffer>>")]
+    pub fn read_bits(&self) -> Promise {
+        let tensor = self.0.clone();
+        promise(async move {
+            let bits = tensor.to_bits_async().await?;
+            Ok(Uint16Array::from(&bits[..]))
+        })
+    }
+
+    /// Converts the elements to a type.
+    #[wasm_bindgen(unchecked_return_type = "Promise<Tensor>")]
+    pub fn cast(&self, dtype: WebDType) -> JsResult<Promise> {
+        let (tensor, dtype) = (self.0.clone(), dtype.named()?);
+        Ok(making(async move { tensor.cast_async(dtype).await }))
     }
 
     /// Returns the same elements contiguously, row-major.

@@ -378,10 +378,46 @@ async function goesWithoutGpu() {
   await checkModelParts(backend);
 }
 
+/** Converts tensors to 16 bits and back, and computes with them. */
+async function halvesConvert() {
+  const gpu = await device();
+  const values = Float32Array.of(1, -2.5, 65504, 65520, 2 ** -24, 0.1, -Infinity);
+  const wide = await gpu.tensor(values);
+  check(wide.dtype === "float32", wide.dtype);
+  for (const [dtype, bits, read] of [
+    ["float16", [0x3c00, 0xc100, 0x7bff, 0x7c00, 1, 0x2e66, 0xfc00], [1, -2.5, 65504, Infinity, 2 ** -24, 0.0999755859375, -Infinity]],
+    ["bfloat16", [0x3f80, 0xc020, 0x4780, 0x4780, 0x3380, 0x3dcd, 0xff80], [1, -2.5, 65536, 65536, 2 ** -24, 0.10009765625, -Infinity]],
+  ]) {
+    const cast = await wide.cast(dtype);
+    check(cast.dtype === dtype && cast.length === 7, cast.dtype);
+    same(await cast.readBits(), bits, `bits of ${dtype}`);
+    same(await cast.read(), read, dtype);
+    const given = await gpu.tensor(Uint16Array.from(bits), [7], { dtype });
+    same(await given.readBits(), bits, `bits given as ${dtype}`);
+    same(await given.slice(0, 1, 6).readBits(), bits.slice(1, 6), "an odd slice");
+    const half = await given.scale(0.5);
+    check(half.dtype === dtype, half.dtype);
+    same((await half.read()).slice(0, 2), [0.5, -1.25], "half of it");
+    check((await given.combine(["add"], wide)).dtype === "float32", "mixed types");
+    same(await (await cast.cast("float32")).read(), read, "back");
+    await fails(() => gpu.tensor(Uint16Array.of(1, 2), [3], { dtype }), "LENGTH_MISMATCH");
+    await fails(() => gpu.tensor(Float32Array.of(1), [1], { dtype }), "INVALID_ARGUMENT");
+  }
+  if (globalThis.Float16Array) {
+    const given = await gpu.tensor(Float16Array.of(1.5, 2, -3), undefined, { dtype: "float16" });
+    same(await given.read(), [1.5, 2, -3], "a Float16Array");
+    await fails(() => gpu.tensor(Float16Array.of(1), [1], { dtype: "bfloat16" }), "INVALID_ARGUMENT");
+  }
+  await fails(() => wide.readBits(), "INVALID_ARGUMENT");
+  await fails(() => wide.cast("float64"), "INVALID_ARGUMENT");
+  await fails(() => gpu.tensor(values, [7], { dtype: "int8" }), "INVALID_ARGUMENT");
+}
+
 export const cases = [
   ["devices describe themselves", describesDevices],
   ["arrays go in and out", async () => checkArrays(await device())],
   ["tensors stay on the device", keepsTensors],
+  ["tensors of 16 bits convert and compute", halvesConvert],
   ["norms, rotary positions, attention and packed weights", async () => {
     await checkModelParts(await device());
     await checkModelPartsOfTensors(await device());
