@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use pagepress::gpu::runtime::block_on;
 use pagepress::gpu::{Backend, DeviceRequest, EngineChoice, GpuDevice};
-use pagepress::tensor::{BufferId, GpuCommandBatch, GpuTensor, Reduction, Shape, Step, cpu};
+use pagepress::tensor::{BufferId, DType, GpuCommandBatch, GpuTensor, Reduction, Shape, Step, cpu};
 
 type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
@@ -44,6 +44,9 @@ struct Bench {
 impl Bench {
     async fn run(&self) -> Outcome {
         self.matmul().await?;
+        for dtype in [DType::F16, DType::BF16] {
+            self.matmul_of_halves(dtype).await?;
+        }
         self.elementwise().await?;
         self.reductions().await?;
         self.softmax().await?;
@@ -84,13 +87,16 @@ impl Bench {
         Ok(found[found.len() / 2])
     }
 
-    async fn matmul(&self) -> Outcome {
-        let sizes: &[usize] = if self.is_small {
+    fn sizes_of_matrices(&self) -> &'static [usize] {
+        if self.is_small {
             &[64, 256]
         } else {
             &[512, 1024, 2048, 4096, 8192]
-        };
-        for &n in sizes {
+        }
+    }
+
+    async fn matmul(&self) -> Outcome {
+        for &n in self.sizes_of_matrices() {
             let (a, b) = (numbers(n * n, 2), numbers(n * n, 3));
             let on_device = [
                 self.tensor(&a, &[n, n]).await?,
@@ -117,6 +123,46 @@ impl Bench {
                 "matmul {n:>5}: {:>9.1} us  {:>7.2} TFLOP/s",
                 seconds * 1e6,
                 flops / seconds / 1e12
+            );
+        }
+        Ok(())
+    }
+
+    /// Times products of 16-bit matrices with results of f32, by the host's clock over many of them.
+    async fn matmul_of_halves(&self, dtype: DType) -> Outcome {
+        for &n in self.sizes_of_matrices() {
+            let a = self.tensor(&numbers(n * n, 2), &[n, n]).await?;
+            let b = self.tensor(&numbers(n * n, 3), &[n, n]).await?;
+            let (a, b) = (a.cast_async(dtype).await?, b.cast_async(dtype).await?);
+            let product = a.matmul_to_async(&b, DType::F32).await?;
+            let [a_values, b_values, product] = [&a, &b, &product].map(GpuTensor::to_vec_async);
+            let (a_values, b_values, product) = (a_values.await?, b_values.await?, product.await?);
+            for (i, j) in [(0, 0), (n / 2, n / 3), (n - 1, n - 1), (n / 7, n - 5)] {
+                let terms =
+                    (0..n).map(|k| f64::from(a_values[i * n + k]) * f64::from(b_values[k * n + j]));
+                near(product[i * n + j], terms.sum(), 1e-5 * n as f64)?;
+            }
+            let n_times = ((1 << 38) / (n * n * n).max(1 << 27)).clamp(8, 200);
+            let mut found = Vec::new();
+            let warm_up = Duration::from_millis(if self.is_small { 0 } else { 700 });
+            let begin = Instant::now();
+            while found.len() < 5 {
+                let is_warm = begin.elapsed() > warm_up;
+                let started = Instant::now();
+                for _ in 0..n_times {
+                    a.matmul_to_async(&b, DType::F32).await?;
+                }
+                self.device.synchronize_async().await?;
+                if is_warm {
+                    found.push(started.elapsed().as_secs_f64() / n_times as f64);
+                }
+            }
+            found.sort_by(f64::total_cmp);
+            let seconds = found[found.len() / 2];
+            println!(
+                "matmul {n:>5} {dtype:?}: {:>9.1} us  {:>7.2} TFLOP/s",
+                seconds * 1e6,
+                2.0 * (n as f64).powi(3) / seconds / 1e12
             );
         }
         Ok(())

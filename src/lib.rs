@@ -289,6 +289,8 @@ pub mod internals {
             matmul_quantized_job, norm_job, reduce_columns_job, reduce_rows_job, rotary_job,
             softmax_job,
         };
+        #[cfg(not(target_arch = "wasm32"))]
+        pub use crate::kernels::tensor::{MatrixUnits, matmul_half_job};
     }
 }
 

@@ -36,6 +36,7 @@ fn compile(launch: &Launch, sm: u32, bounds: Bounds) -> CompiledPtx {
         sm,
         bounds,
         clear_workgroup: !launch.kernel.fills_workgroup(),
+        halves_as_bfloat16: launch.kernel.is_of_bfloat16(),
         ..PtxOptions::new(launch.kernel.name)
     };
     compile_wgsl(launch.kernel.wgsl, &options)

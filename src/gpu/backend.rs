@@ -28,6 +28,8 @@ pub struct KernelSource<'a> {
     is_cleared: bool,
     /// True if the kernel may access memory by address.
     has_addresses: bool,
+    /// True if matrix units take halves as bfloat16.
+    is_of_bfloat16: bool,
 }
 
 impl<'a> KernelSource<'a> {
@@ -42,6 +44,7 @@ impl<'a> KernelSource<'a> {
             is_checked: true,
             is_cleared: true,
             has_addresses: false,
+            is_of_bfloat16: false,
         }
     }
 
@@ -62,6 +65,7 @@ impl<'a> KernelSource<'a> {
             is_checked: false,
             is_cleared: !launch.kernel.fills_workgroup(),
             has_addresses: launch.kernel.has_addresses(),
+            is_of_bfloat16: launch.kernel.is_of_bfloat16(),
             ..Self::of(launch.kernel, overrides)
         }
     }
@@ -108,6 +112,11 @@ impl<'a> KernelSource<'a> {
     /// Returns true if the kernel accesses memory by address, where the engine can.
     pub(crate) const fn has_addresses(&self) -> bool {
         self.has_addresses
+    }
+
+    /// Returns true if matrix units take halves as bfloat16.
+    pub(crate) const fn is_of_bfloat16(&self) -> bool {
+        self.is_of_bfloat16
     }
 
     /// Returns true if workgroup memory is zeroed before the kernel runs.

@@ -16,6 +16,7 @@ struct Key {
     is_checked: bool,
     is_cleared: bool,
     has_addresses: bool,
+    is_of_bfloat16: bool,
 }
 
 impl Key {
@@ -32,6 +33,7 @@ impl Key {
             is_checked: source.is_checked(),
             is_cleared: source.is_cleared(),
             has_addresses: source.has_addresses(),
+            is_of_bfloat16: source.is_of_bfloat16(),
         }
     }
 
@@ -45,6 +47,7 @@ impl Key {
             && self.is_checked == source.is_checked()
             && self.is_cleared == source.is_cleared()
             && self.has_addresses == source.has_addresses()
+            && self.is_of_bfloat16 == source.is_of_bfloat16()
             && self.wgsl == source.wgsl
     }
 }

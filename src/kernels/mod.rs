@@ -42,6 +42,8 @@ pub struct KernelInfo {
     fills_workgroup: bool,
     /// True if the kernel accesses memory at any address, by the functions of `shaders/lib/address.wgsl`.
     has_addresses: bool,
+    /// True if matrix units take the kernel's halves as bfloat16.
+    is_of_bfloat16: bool,
 }
 
 impl KernelInfo {
@@ -64,7 +66,24 @@ impl KernelInfo {
             bindings,
             fills_workgroup,
             has_addresses: false,
+            is_of_bfloat16: false,
         }
+    }
+
+    /// Returns the kernel with halves taken as numbers of type bfloat16 by matrix units, where the engine can. It only copies and
+    /// multiplies them.
+    #[cfg(not(target_arch = "wasm32"))]
+    const fn of_bfloat16(self) -> Self {
+        Self {
+            is_of_bfloat16: true,
+            ..self
+        }
+    }
+
+    /// Returns true if matrix units take the kernel's halves as bfloat16.
+    #[must_use]
+    pub const fn is_of_bfloat16(&self) -> bool {
+        self.is_of_bfloat16
     }
 
     /// Declares that the kernel accesses memory at addresses that its arguments hold, where the engine can.

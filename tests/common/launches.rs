@@ -8,10 +8,10 @@ use pagepress::internals::lz4::{
     max_chunks_per_job,
 };
 use pagepress::internals::tensor::{
-    AttentionSize, Cast, Convolution, CopyAxis, Elementwise, Heads, Matrix, Product,
+    AttentionSize, Cast, Convolution, CopyAxis, Elementwise, Heads, Matrix, MatrixUnits, Product,
     QuantizedProduct, Rotary, SoftmaxLimits, Source, Strided, attention_job, cast_job,
-    convolve2d_job, copy_job, elementwise_job, matmul_job, matmul_naive_job, matmul_quantized_job,
-    norm_job, reduce_columns_job, reduce_rows_job, rotary_job, softmax_job,
+    convolve2d_job, copy_job, elementwise_job, matmul_half_job, matmul_job, matmul_naive_job,
+    matmul_quantized_job, norm_job, reduce_columns_job, reduce_rows_job, rotary_job, softmax_job,
 };
 use pagepress::kernels::{ComputeUnits, Launch};
 use pagepress::lz4::Level;
@@ -32,6 +32,17 @@ const LARGE: u64 = 1 << 30;
 #[allow(dead_code, reason = "not every program uses all of them")]
 pub fn launches() -> BTreeMap<String, Launch> {
     let mut found = launches_on(&[None, Some(ROOMY)]);
+    for launch in half_jobs().into_iter().flat_map(|job| job.launches) {
+        let ty = if launch.kernel.is_of_bfloat16() {
+            "bfloat16"
+        } else {
+            "f16"
+        };
+        found.insert(
+            format!("{} {ty} {:?}", launch.kernel.name, launch.overrides),
+            launch,
+        );
+    }
     for launch in chunk_jobs().into_iter().flat_map(|job| job.launches) {
         // Other texts of the kernels of pages have the same names.
         let name = format!("{} {:?} of chunks", launch.kernel.name, launch.overrides);
@@ -77,6 +88,35 @@ pub fn launches_on(compute_units: &[Option<ComputeUnits>]) -> BTreeMap<String, L
 
 /// Returns the jobs of chunks at addresses.
 #[allow(dead_code, reason = "as `launches`")]
+/// Returns products on matrix units, with factors in either order.
+fn half_jobs() -> Vec<Job> {
+    let mut jobs = Vec::new();
+    for dtype in [DType::F16, DType::BF16] {
+        for (workgroup_bytes, size) in [(227 << 10, 4096), (227 << 10, 512), (48 << 10, 512)] {
+            for transposed in [[false, false], [false, true], [true, false], [true, true]] {
+                let [a, b] = transposed.map(|transposed| Matrix {
+                    transposed,
+                    ..Matrix::dense(size, size, size * size)
+                });
+                let what = Product {
+                    batch: 1,
+                    m: size,
+                    n: size,
+                    k: size,
+                    a,
+                    b,
+                };
+                let units = MatrixUnits {
+                    n_units: 132,
+                    workgroup_bytes,
+                };
+                jobs.extend(matmul_half_job(&what, dtype, units, LARGE).unwrap());
+            }
+        }
+    }
+    jobs
+}
+
 fn chunk_jobs() -> Vec<Job> {
     let sizes = [4096, 5000, 16_384, 20_000, 65_536];
     let jobs = sizes.into_iter().flat_map(|max_bytes| {

@@ -17,6 +17,7 @@ mod common;
 mod devices;
 mod elementwise;
 mod errors;
+mod half_products;
 mod halves;
 mod handles;
 #[cfg(not(target_arch = "wasm32"))]
@@ -137,6 +138,10 @@ macro_rules! every_case {
                 calls::wrong_batches_are_typed_errors,
                 calls::backends_work_along_axes,
                 handles::handles_of_another_device_are_refused,
+                half_products::products_of_halves_in_every_layout,
+                half_products::products_of_halves_of_any_size,
+                half_products::batches_of_products_of_halves,
+                half_products::products_of_halves_are_rounded_once,
                 halves::all_bits_convert_as_on_the_cpu,
                 halves::numbers_are_rounded_as_on_the_cpu,
                 halves::views_convert_as_they_are,
@@ -232,6 +237,10 @@ macro_rules! every_case_in_parts {
                 calls::batches_give_what_single_operations_give,
                 calls::wrong_batches_are_typed_errors,
                 errors::places_beyond_memory_are_typed_errors,
+                half_products::products_of_halves_in_every_layout,
+                half_products::products_of_halves_of_any_size,
+                half_products::batches_of_products_of_halves,
+                half_products::products_of_halves_are_rounded_once,
                 halves::all_bits_convert_as_on_the_cpu,
                 halves::numbers_are_rounded_as_on_the_cpu,
                 halves::views_convert_as_they_are,

@@ -84,6 +84,9 @@ pub struct PtxOptions<'a> {
     /// Lower [`LOAD_WORD`](intrinsics::LOAD_WORD) and the other functions of addresses to accesses of device memory at any address.
     /// Undefined behaviour unless the source guarantees that every address is valid; leave it false for sources of others.
     pub raw_addresses: bool,
+    /// Cooperative matrices of `f16` are matrices of bfloat16 instead, for kernels that only copy, load and multiply them. From `sm_80`
+    /// on, with sums in `f32`.
+    pub halves_as_bfloat16: bool,
 }
 
 impl<'a> PtxOptions<'a> {
@@ -98,6 +101,7 @@ impl<'a> PtxOptions<'a> {
             bounds: Bounds::Clamp,
             clear_workgroup: true,
             raw_addresses: false,
+            halves_as_bfloat16: false,
         }
     }
 }

@@ -228,6 +228,15 @@ fn cooperative_matrices_need_what_the_hardware_has() {
     let divergent =
         "if i < 16 { coopStore(coopLoad<coop_mat16x16<f16, C>>(&halves[0]), &halves[256]); }";
     cooperative_fails(32, "", divergent, &sm_80, "uniform");
+    let multiply = "let a = coopLoad<coop_mat16x16<f16, A>>(&halves[0]);
+        let b = coopLoad<coop_mat16x16<f16, B>>(&halves[0]);
+        let c = coopLoad<coop_mat16x16<f16, C>>(&halves[256]);
+        coopStore(coopMultiplyAdd(a, b, c), &halves[256]);";
+    let of_bfloat16 = PtxOptions {
+        halves_as_bfloat16: true,
+        ..sm_80
+    };
+    cooperative_fails(32, "", multiply, &of_bfloat16, "bfloat16");
     let negated = "coopStore(-coopLoad<coop_mat16x16<f16, C>>(&halves[0]), &halves[256]);";
     cooperative_fails(32, "", negated, &sm_80, "");
 }

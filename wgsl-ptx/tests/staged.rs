@@ -1,4 +1,4 @@
-//! Asynchronous copies to workgroup memory, and workgroup memory whose size a launch states.
+//! Asynchronous copies to workgroup memory, workgroup memory whose size a launch states, and matrices of bfloat16.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "common/ptxas.rs"]
@@ -97,6 +97,31 @@ fn the_launch_states_workgroup_memory_beyond_48_kib() {
             .text
             .contains(".extern .shared .align 16 .b8 main_workgroup[];");
         assert_eq!(is_external, launched > 0);
+        assembles(&ptx);
+    }
+}
+
+#[test]
+fn halves_are_multiplied_as_bfloat16_where_the_options_say_so() {
+    let wgsl = "enable f16; enable wgpu_cooperative_matrix;
+        var<workgroup> halves: array<f16, 512>;
+        var<workgroup> sums: array<f32, 256>;
+        @compute @workgroup_size(32) fn main() {
+            let a = coopLoad<coop_mat16x16<f16, A>>(&halves[0]);
+            let b = coopLoad<coop_mat16x16<f16, B>>(&halves[256]);
+            let c = coopLoad<coop_mat16x16<f32, C>>(&sums[0]);
+            coopStore(coopMultiplyAdd(a, b, c), &sums[0]);
+        }";
+    for (halves_as_bfloat16, expected) in
+        [(false, ".f32.f16.f16.f32"), (true, ".f32.bf16.bf16.f32")]
+    {
+        let options = PtxOptions {
+            sm: 80,
+            halves_as_bfloat16,
+            ..PtxOptions::new("main")
+        };
+        let ptx = compile_wgsl(wgsl, &options).unwrap();
+        assert_eq!(ptx.text.matches(expected).count(), 2);
         assembles(&ptx);
     }
 }

@@ -116,7 +116,8 @@ impl Loader<'_> {
         })?;
         let shared_bytes = ptx.launched_shared_bytes();
         if shared_bytes > 0 {
-            let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            let attribute =
+                sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
             // SAFETY: the function is of the module that was just loaded in the context that is current.
             entered.ok("cuFuncSetAttribute", unsafe {
                 sys::cuFuncSetAttribute(function, attribute, shared_bytes as c_int)

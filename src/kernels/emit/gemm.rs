@@ -2,7 +2,7 @@
 
 use super::{Kernel, check_sizes};
 use crate::kernels::Launch;
-use crate::kernels::tensor::{Matrix, Product, naive_launch, tiled_launch};
+use crate::kernels::tensor::{Matrix, Product, half_launch, naive_launch, tiled_launch};
 use crate::{Error, Result};
 
 /// Product of `[m, k]` and `[k, n]`, row-major. Arguments: both factors and the result.
@@ -11,8 +11,15 @@ pub struct GemmKernel {
     m: u32,
     n: u32,
     k: u32,
-    /// Number of rows and columns of a workgroup's tile; `None` for the naive kernel.
-    tile: Option<u32>,
+    form: Form,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Naive,
+    /// Tiles with a number of rows and columns.
+    Tiled(u32),
+    TensorCore,
 }
 
 impl GemmKernel {
@@ -23,7 +30,7 @@ impl GemmKernel {
             m,
             n,
             k,
-            tile: None,
+            form: Form::Naive,
         }
     }
 
@@ -36,18 +43,39 @@ impl GemmKernel {
             m,
             n,
             k,
-            tile: Some(tile),
+            form: Form::Tiled(tile),
+        }
+    }
+
+    /// Creates a kernel for tensor cores: the factors are 16-bit floats (IEEE binary16), the result and all sums are `f32`. `k` and
+    /// `n` are multiples of 8. Each workgroup computes a tile of 128 rows and columns, and copies the next tiles of the
+    /// factors while it multiplies. Needs compute capability 7.5; from 8.0 on, the copies are asynchronous.
+    #[must_use]
+    pub const fn tensor_core(m: u32, n: u32, k: u32) -> Self {
+        Self {
+            m,
+            n,
+            k,
+            form: Form::TensorCore,
         }
     }
 }
 
 impl Kernel for GemmKernel {
     fn launch(&self) -> Result<Launch> {
-        let Self { m, n, k, tile } = *self;
+        let Self { m, n, k, form } = *self;
         check_sizes("shape", &[&[m, k], &[k, n], &[m, n]])?;
         let (m, n, k) = (u64::from(m), u64::from(n), u64::from(k));
-        let Some(tile) = tile else {
-            return Ok(naive_launch(m, n, k));
+        let tile = match form {
+            Form::Naive => return Ok(naive_launch(m, n, k)),
+            Form::Tiled(tile) => tile,
+            Form::TensorCore => {
+                return half_launch(m, n, k).ok_or_else(|| Error::InvalidArgument {
+                    name: "shape",
+                    value: format!("[{m}, {k}] [{k}, {n}]"),
+                    expected: "k and n that are multiples of 8",
+                });
+            }
         };
         let product = Product {
             batch: 1,

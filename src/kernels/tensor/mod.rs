@@ -11,6 +11,8 @@ mod convolve;
 mod copy;
 mod elementwise;
 mod matmul;
+#[cfg(not(target_arch = "wasm32"))]
+mod matmul_half;
 mod matmul_launch;
 mod matmul_parts;
 mod norm;
@@ -32,6 +34,8 @@ pub use convolve::{Convolution, convolve2d_job};
 pub use copy::{CopyAxis, copy_job};
 pub use elementwise::{Elementwise, MAX_STEPS, Source, Strided, elementwise_job};
 pub use matmul::{matmul_job, matmul_naive_job};
+#[cfg(not(target_arch = "wasm32"))]
+pub use matmul_half::{MatrixUnits, matmul_half_job, takes_halves};
 pub use matmul_launch::{Matrix, Product};
 pub use norm::norm_job;
 pub use quantized::{QuantizedProduct, matmul_quantized_job};
@@ -40,12 +44,13 @@ pub use rotary::{Rotary, rotary_job};
 pub use softmax::{SoftmaxLimits, softmax_job};
 #[cfg(cuda_engine)]
 pub(super) use {
+    matmul_half::half_launch,
     matmul_launch::{naive_launch, tiled_launch},
     norm::norm_launch,
     softmax::softmax_launch,
 };
 
-/// All tensor kernels.
+/// All tensor kernels that every engine runs. [`matmul_half_job`] has another, for CUDA alone.
 pub const KERNELS: [&KernelInfo; 15] = [
     &elementwise::ELEMENTWISE,
     &copy::COPY,

@@ -3,6 +3,8 @@
 mod attention;
 mod elementwise;
 mod halves;
+#[cfg(not(target_arch = "wasm32"))]
+mod matrix_units;
 mod norm;
 mod products;
 mod quantized;

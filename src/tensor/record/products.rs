@@ -16,9 +16,9 @@ const WORKGROUP_BYTES: u32 = 16 << 10;
 pub(crate) struct Factors {
     /// Shape of the result. A factor with one axis adds no axis to it.
     pub(crate) shape: Shape,
-    batch: Shape,
-    a: TensorView,
-    b: TensorView,
+    pub(super) batch: Shape,
+    pub(super) a: TensorView,
+    pub(super) b: TensorView,
 }
 
 /// Matches the factors of a product as NumPy does: the last two axes are those of matrices, and the axes before are
@@ -69,7 +69,7 @@ fn with_axis(view: &TensorView, axis: usize) -> Result<TensorView> {
 }
 
 /// Splits the shape into the batch axes and the last two.
-fn split(view: &TensorView) -> Result<(Shape, [usize; 2])> {
+pub(super) fn split(view: &TensorView) -> Result<(Shape, [usize; 2])> {
     let dims = view.shape().dims();
     let (batch, matrix) = dims.split_at(dims.len() - 2);
     Ok((Shape::new(batch)?, [matrix[0], matrix[1]]))
@@ -77,7 +77,7 @@ fn split(view: &TensorView) -> Result<(Shape, [usize; 2])> {
 
 /// Returns the layout of a batch of matrices in a buffer of `n` elements if the kernel supports it: rows or columns
 /// must be contiguous, and matrices must have one stride.
-fn matrix(view: &TensorView, n: u64) -> Option<Matrix> {
+pub(super) fn matrix(view: &TensorView, n: u64) -> Option<Matrix> {
     let axes = view.shape().rank();
     let dims = view.shape().dims();
     let strides = view.strides();
@@ -118,10 +118,14 @@ impl Recording {
         b: AnyOperand<'_>,
         out: AnyOperand<'_>,
     ) -> Result<()> {
+        let wide = self.wide_result(out)?;
+        #[cfg(not(target_arch = "wasm32"))]
+        if self.matmul_on_matrix_units(a, b, &wide).await? {
+            return self.round_result(&wide, out).await;
+        }
         let a = self.widened(a).await?;
         let b = self.widened(b).await?;
         let factors = factors(&a.view, &b.view)?;
-        let wide = self.wide_result(out)?;
         self.matmul(&a.buffer, &b.buffer, &factors, &wide).await?;
         self.round_result(&wide, out).await
     }

@@ -151,6 +151,12 @@ impl Lowering<'_> {
         [a, b, c]: [Handle<Expression>; 3],
     ) -> Result<Value> {
         let is_half = self.matrix_of(frame, c)?.is_half;
+        let is_bfloat16 = self.options.halves_as_bfloat16;
+        if is_bfloat16 && (is_half || self.options.sm < DEPTH_16_SM) {
+            return Err(self.unsupported(
+                "a product of matrices of bfloat16 with another sum than f32, or below sm_80",
+            ));
+        }
         for factor in [a, b] {
             self.matrix_of(frame, factor)?;
         }
@@ -164,6 +170,7 @@ impl Lowering<'_> {
             let steps = if self.options.sm >= DEPTH_16_SM { 1 } else { 2 };
             for step in 0..steps {
                 let (product, a, b) = match (steps, is_half) {
+                    (1, false) if is_bfloat16 => (MatrixProduct::Bfloat16, &a[..], b),
                     (1, false) => (MatrixProduct::Half, &a[..], b),
                     (1, true) => (MatrixProduct::HalfToHalf, &a[..], b),
                     (_, false) => (

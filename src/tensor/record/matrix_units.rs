@@ -1,0 +1,129 @@
+//! Records products of 16-bit tensors on matrix units.
+
+use super::products::{factors, matrix, split};
+use super::{AnyOperand, Recording};
+use crate::Result;
+use crate::gpu::{Backend, Buffer};
+use crate::kernels::Slot;
+use crate::kernels::tensor::{Matrix, MatrixUnits, Product, matmul_half_job, takes_halves};
+use crate::tensor::{DType, TensorView};
+
+impl Recording {
+    /// Records the product of two tensors into `out`, of `f32`, on matrix units. Records nothing and returns false if the
+    /// device has none that the kernel is made for, if the types are not the same 16-bit type, or if rows cannot be read in
+    /// units of 16 bytes.
+    pub(super) async fn matmul_on_matrix_units(
+        &mut self,
+        a: AnyOperand<'_>,
+        b: AnyOperand<'_>,
+        out: &Buffer,
+    ) -> Result<bool> {
+        let Some(units) = self.matrix_units() else {
+            return Ok(false);
+        };
+        let factors = factors(a.view, b.view)?;
+        let (_, [m, k]) = split(&factors.a)?;
+        let (_, [_, n]) = split(&factors.b)?;
+        let batch = factors.batch.n_elements();
+        let is_possible = a.dtype == b.dtype
+            && a.dtype != DType::F32
+            && [m, n, k, batch].iter().all(|&n| (1..=MOST).contains(&n));
+        if !is_possible {
+            return Ok(false);
+        }
+        let a = AnyOperand {
+            view: &factors.a,
+            ..a
+        };
+        let b = AnyOperand {
+            view: &factors.b,
+            ..b
+        };
+        let (Some(a), Some(b)) = (factor(a, true), factor(b, false)) else {
+            return Ok(false);
+        };
+        let what = Product {
+            batch: batch as u64,
+            m: m as u64,
+            n: n as u64,
+            k: k as u64,
+            a: a.matrix,
+            b: b.matrix,
+        };
+        let most = self.device().capabilities().max_binding_bytes;
+        let Some(job) = matmul_half_job(&what, a.operand.dtype, units, most)? else {
+            return Ok(false);
+        };
+        let a = self.packed(a).await?;
+        let b = self.packed(b).await?;
+        let given = [(Slot::A, &a, 0), (Slot::B, &b, 0), (Slot::Out, out, 0)];
+        self.run(&job, &given).await?;
+        Ok(true)
+    }
+
+    /// Returns the matrix units that the kernel is made for: those of CUDA. Through Vulkan, the compiler of NVIDIA's driver
+    /// spills the kernel's registers, and products in f32 are as fast.
+    fn matrix_units(&self) -> Option<MatrixUnits> {
+        let device = self.device();
+        let capabilities = device.capabilities();
+        let units = capabilities.compute_units?;
+        let is_usable = capabilities.cooperative_matrices && device.info().api == "cuda";
+        is_usable.then(|| MatrixUnits {
+            n_units: units.n.into(),
+            workgroup_bytes: capabilities.max_workgroup_bytes.into(),
+        })
+    }
+
+    /// Returns a buffer with a factor in the layout of its matrix. Copies it if necessary.
+    async fn packed(&mut self, factor: Factor<'_>) -> Result<Buffer> {
+        let a = factor.operand;
+        if !factor.is_copied {
+            return Ok(a.buffer.clone());
+        }
+        let copy = self.allocate_of(a.dtype, a.view.shape().n_elements())?;
+        self.cast(a, a.dtype, &copy).await?;
+        Ok(copy)
+    }
+}
+
+/// Lengths and strides are 32-bit words in the kernel.
+const MOST: usize = u32::MAX as usize;
+
+/// A factor, and the layout in which the kernel reads it.
+struct Factor<'a> {
+    operand: AnyOperand<'a>,
+    matrix: Matrix,
+    /// True if it must be copied to have that layout.
+    is_copied: bool,
+}
+
+/// Returns the layout in which the kernel reads a batch of matrices: as they are, or as a contiguous copy; `None` if
+/// rows of neither begin at multiples of 16 bytes.
+fn factor(operand: AnyOperand<'_>, is_left: bool) -> Option<Factor<'_>> {
+    let view = operand.view;
+    let (_, [rows, columns]) = split(view).ok()?;
+    let k = if is_left { columns } else { rows } as u64;
+    let is_taken = |matrix: &Matrix| {
+        let is_along_k = matrix.transposed != is_left;
+        takes_halves(matrix, is_along_k, k)
+    };
+    let n = (view.end() as u64).next_multiple_of(8);
+    let given = matrix(view, n).filter(|matrix| is_taken(matrix) && is_small(view));
+    let (matrix, is_copied) = match given {
+        Some(matrix) => (matrix, false),
+        None => {
+            let n = (view.shape().n_elements() as u64).next_multiple_of(8);
+            (Matrix::dense(rows as u64, columns as u64, n), true)
+        }
+    };
+    let is_usable = is_taken(&matrix) && matrix.n <= MOST as u64;
+    is_usable.then_some(Factor {
+        operand,
+        matrix,
+        is_copied,
+    })
+}
+
+fn is_small(view: &TensorView) -> bool {
+    view.strides().iter().all(|&stride| stride <= MOST)
+}
