@@ -10,7 +10,7 @@
 // 2 (6 bits) or 4.
 // Twin: src/tensor/cpu/quantized.rs
 //
-// import: lib/outer_product, lib/store4
+// import: lib/half, lib/outer_product, lib/store4
 
 // Bits per weight: 4, 5, 6 or 16.
 override BITS: u32 = 4u;
@@ -56,15 +56,6 @@ fn bytes_at(at: u32) -> u32 {
 
 fn four_numbers(bytes: u32) -> vec4<f32> {
     return vec4<f32>(vec4(bytes & 0xffu, (bytes >> 8u) & 0xffu, (bytes >> 16u) & 0xffu, bytes >> 24u));
-}
-
-/// Converts an f16. unpack2x16float needs a feature that not every adapter of wgpu has.
-fn half(bits: u32) -> f32 {
-    let exponent = bits & 0x7c00u;
-    let bias = select(0x38000000u, 0x70000000u, exponent == 0x7c00u);
-    let normal = bitcast<f32>(((bits & 0x7fffu) << 13u) + bias);
-    let magnitude = select(normal, f32(bits & 0x3ffu) * 5.9604645e-8, exponent == 0u);
-    return select(magnitude, -magnitude, (bits & 0x8000u) != 0u);
 }
 
 /// Returns scale and minimum of a group of 32 weights: 6 bits each, packed in 12 bytes.

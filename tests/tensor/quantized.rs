@@ -145,6 +145,75 @@ pub async fn packed_weights_are_unpacked_on_the_way(subject: &Subject) {
     }
 }
 
+/// Few rows have a kernel of their own.
+pub async fn few_rows_and_many_give_the_same_products(subject: &Subject) {
+    for quantization in ALL {
+        for [k, n] in [[256, 1], [768, 13], [4096, 35]] {
+            let packed = blocks(quantization, n * k / quantization.block_len(), 210);
+            let all = Tensor::new(numbers(40 * k, 211, 1.0), &[40, k]);
+            let unpacked = unpacked(quantization, &packed, [n, k]);
+            let exact = naive::matmul(&all.values(), &unpacked, [40, k, n]);
+            for m in (1..=9).chain([40]) {
+                let rows = Tensor::new(all.values()[..m * k].to_vec(), &[m, k]);
+                let (found, dims) = subject
+                    .matmul_quantized(quantization, &rows, &packed, [n, k])
+                    .await
+                    .unwrap();
+                assert_eq!(dims, [m, n]);
+                for (found, (exact, magnitude)) in found.iter().zip(&exact) {
+                    let off = (f64::from(*found) - exact).abs();
+                    assert!(
+                        off <= PRODUCTS * magnitude,
+                        "{quantization:?} {m} {k} {n}: {found}, exactly {exact}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Returns unpacked weights, transposed: `[k, n]`.
+fn unpacked(quantization: Quantization, packed: &[u8], [n, k]: [usize; 2]) -> Vec<f32> {
+    let mut unpacked = vec![f32::NAN; n * k];
+    cpu::dequantize(quantization, packed, &mut unpacked).unwrap();
+    (0..n * k).map(|i| unpacked[i % n * k + i / n]).collect()
+}
+
+/// A NaN or an infinity reaches the products that it belongs to, and no others.
+pub async fn numbers_that_are_not_finite_stay_in_their_rows_and_columns(subject: &Subject) {
+    let [k, n] = [512, 9];
+    for quantization in ALL {
+        let mut packed = blocks(quantization, n * k / quantization.block_len(), 212);
+        let row_bytes = k / quantization.block_len() * quantization.block_bytes();
+        let factor = match quantization {
+            Quantization::Q6K => 208,
+            _ => 0,
+        };
+        // A scale of NaN in column 3.
+        packed[3 * row_bytes + factor..][..2].copy_from_slice(&[1, 0x7e]);
+        for m in [3, 7, 33] {
+            for value in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+                let mut elements = numbers(m * k, 213, 1.0);
+                elements[2 * k + 100] = value;
+                let rows = Tensor::new(elements, &[m, k]);
+                let (found, _) = subject
+                    .matmul_quantized(quantization, &rows, &packed, [n, k])
+                    .await
+                    .unwrap();
+                for (i, found) in found.iter().enumerate() {
+                    let (row, col) = (i / n, i % n);
+                    let is_finite = row != 2 && col != 3;
+                    let what = format!("{quantization:?} {m} {value} [{row}, {col}]: {found}");
+                    assert_eq!(found.is_finite(), is_finite, "{what}");
+                    if col == 3 || row == 2 && value.is_nan() {
+                        assert!(found.is_nan(), "{what}");
+                    }
+                }
+            }
+        }
+    }
+}
+
 pub async fn weights_that_are_not_whole_are_typed_errors(subject: &Subject) {
     let rows = Tensor::new(vec![1.0; 512], &[2, 256]);
     let packed = blocks(Quantization::Q4K, 3, 1);

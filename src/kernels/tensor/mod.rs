@@ -43,7 +43,7 @@ pub(super) use {
 };
 
 /// All tensor kernels.
-pub const KERNELS: [&KernelInfo; 14] = [
+pub const KERNELS: [&KernelInfo; 15] = [
     &elementwise::ELEMENTWISE,
     &copy::COPY,
     &reduce::ROWS,
@@ -51,6 +51,7 @@ pub const KERNELS: [&KernelInfo; 14] = [
     &matmul_launch::MATMUL,
     &matmul_launch::NAIVE,
     &quantized::MATMUL_QUANTIZED,
+    &quantized::MATVEC_QUANTIZED,
     &convolve::CONVOLVE2D,
     &softmax::SOFTMAX,
     &softmax::SOFTMAX_LONG,

@@ -1,4 +1,4 @@
-//! Quantized weights; the twin of `shaders/tensor_matmul_quantized.wgsl`.
+//! Quantized weights; the twin of `shaders/tensor_matmul_quantized.wgsl` and `shaders/tensor_matvec_quantized.wgsl`.
 
 use super::parallel::for_shares;
 use super::sum::short_dot;

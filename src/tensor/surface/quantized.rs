@@ -71,11 +71,20 @@ impl QuantizedWeights {
     /// [`InvalidArgument`](crate::Error::InvalidArgument) for a tensor of another device;
     /// [`OutOfMemory`](crate::Error::OutOfMemory), [`DeviceLost`](crate::Error::DeviceLost).
     pub async fn matmul_async(&self, rows: &GpuTensor) -> Result<GpuTensor> {
-        let op = Op::MatmulQuantized {
+        GpuTensor::run_async(&self.op(), &[rows, &self.words]).await
+    }
+
+    /// Returns the operation that multiplies rows by the weights.
+    pub(super) const fn op(&self) -> Op {
+        Op::MatmulQuantized {
             quantization: self.quantization,
             size: [self.n, self.k],
-        };
-        GpuTensor::run_async(&op, &[rows, &self.words]).await
+        }
+    }
+
+    /// Returns the packed bytes.
+    pub(super) const fn words(&self) -> &GpuTensor {
+        &self.words
     }
 
     /// Returns the device.
