@@ -160,7 +160,7 @@ fn add_values(row: u32, at: u32, v0: vec4<f32>, v1: vec4<f32>, v2: vec4<f32>, v3
 }
 
 /// Adds the products of four values of each column, in the bytes of a word from bit `place` on.
-fn add_four(at: u32, words: vec4<u32>, place: u32) {
+fn add_four_values(at: u32, words: vec4<u32>, place: u32) {
     let high = words >> vec4(16u);
     let v0 = values_at(words, place);
     let v1 = values_at(words, place + 8u);
@@ -184,10 +184,10 @@ fn end_run(factor: vec4<f32>, subtrahend: vec4<f32>) {
 
 /// Adds the products of a run of 16 values of four columns, `p` to `s`, and elements of the rows from vector `at` on.
 fn add_run(at: u32, p: vec4<u32>, q: vec4<u32>, r: vec4<u32>, s: vec4<u32>, place: u32) {
-    add_four(at, vec4(p.x, q.x, r.x, s.x), place);
-    add_four(at + 1u, vec4(p.y, q.y, r.y, s.y), place);
-    add_four(at + 2u, vec4(p.z, q.z, r.z, s.z), place);
-    add_four(at + 3u, vec4(p.w, q.w, r.w, s.w), place);
+    add_four_values(at, vec4(p.x, q.x, r.x, s.x), place);
+    add_four_values(at + 1u, vec4(p.y, q.y, r.y, s.y), place);
+    add_four_values(at + 2u, vec4(p.z, q.z, r.z, s.z), place);
+    add_four_values(at + 3u, vec4(p.w, q.w, r.w, s.w), place);
 }
 
 /// Adds the products of the packed weights of each column from `part`, which counts 32 weights, of its row.
@@ -242,13 +242,13 @@ fn add_halves(cols: vec4<u32>, part: u32) {
 fn store_row(i: u32, row: u32, col: u32, own: vec4<f32>) {
     let x = row_sum4(i, i % WIDTH, own);
     if i % WIDTH == 0u && row < params.m {
-        store_columns(row, col, x);
+        store_four_columns(row, col, x);
     }
     // The next row's sums reuse the workgroup memory.
     workgroupBarrier();
 }
 
-fn store_columns(row: u32, col: u32, x: vec4<f32>) {
+fn store_four_columns(row: u32, col: u32, x: vec4<f32>) {
     let at = params.c_from + row * params.pitch_n + col;
     var y = x;
     if ADD {
