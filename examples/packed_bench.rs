@@ -50,6 +50,7 @@ async fn run(device: &GpuDevice, is_small: bool) -> Outcome {
         Quantization::Q4K,
         Quantization::Q5K,
         Quantization::Q6K,
+        Quantization::Q8_0,
         Quantization::F16,
     ] {
         for &[n, k] in sizes {
@@ -170,6 +171,7 @@ fn blocks(quantization: Quantization, n: usize) -> Vec<u8> {
     let mut bytes = random_bytes(n * quantization.block_bytes(), 5);
     let factors: &[usize] = match quantization {
         Quantization::Q6K => &[209],
+        Quantization::Q8_0 => &[1],
         Quantization::F16 => &[1, 3, 5, 7],
         _ => &[1, 3],
     };

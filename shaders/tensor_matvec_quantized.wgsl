@@ -1,20 +1,20 @@
 // Matrix product of few rows with quantized weights: out[m, n] = a[m, k] wᵀ, with w [n, k] in blocks of 256 weights (Q4_K,
-// Q5_K, Q6_K of ggml) or as f16. It reads each weight once for up to four rows.
+// Q5_K, Q6_K of ggml) or 32 (Q8_0) or as f16. It reads each weight once for up to four rows.
 //
 // WIDTH invocations take four columns of the product and ROWS rows; a workgroup takes as many columns as fit. Invocations
 // with consecutive numbers load consecutive 16 bytes of a row of weights: 32 weights of 4 bits, in two runs of 16, or 8 of
 // 16 bits. Each uses an element of `a` that it loaded for all four columns. The values of a run of 16 weights are multiplied
 // by elements first, and their sum then by the factor of the run: sum(w a) = scale sum(value a) - minimum sum(a).
 // Bindings: `a`: rows of `pitch_k` f32, of which k are used, from element `a_from` on; `w`: rows of pitch_k / 256 blocks of
-// 144, 176 or 210 bytes, without gaps, or of pitch_k f16, from byte `w_from` on; `out`: rows of `pitch_n` f32, of which n
+// 144, 176 or 210 bytes, without gaps, or of pitch_k / 32 blocks of 34 bytes, or of pitch_k f16, from byte `w_from` on; `out`: rows of `pitch_n` f32, of which n
 // are used, from element `c_from` on. With ADD the product is accumulated into `out`.
-// Preconditions: no length is 0; k and pitch_k are multiples of 256, for 16 bits of 8; a_from is a multiple of 4, w_from of
-// 2 (6 bits) or 16. Products with an infinite factor are infinite or NaN, not always the same as those of the twin.
+// Preconditions: no length is 0; k and pitch_k are multiples of 256, for 8 bits of 32, for 16 bits of 8; a_from is a multiple of 4, w_from of
+// 2 (6 or 8 bits) or 16. Products with an infinite factor are infinite or NaN, not always the same as those of the twin.
 // Twin: src/tensor/cpu/quantized.rs
 //
 // import: lib/half, lib/row_sum4, lib/store4
 
-// Bits per weight: 4, 5, 6 or 16.
+// Bits per weight: 4, 5, 6, 8 or 16.
 override BITS: u32 = 4u;
 override ADD: bool = false;
 // Rows per workgroup: 1 to 4.
@@ -117,7 +117,19 @@ fn load_large(block: u32, part: u32) -> Part {
     return Part(first, second, vec4(x, 0.0, y, 0.0));
 }
 
+/// Loads a block of 8 bits, as values that are 128 more. `block` is its byte index.
+fn load_signed(block: u32) -> Part {
+    let bits = packed_word(block >> 2u);
+    let factor = half(select(bits & 0xffffu, bits >> 16u, (block & 2u) != 0u));
+    let first = sixteen_bytes(block + 2u) ^ vec4(0x80808080u);
+    let second = sixteen_bytes(block + 18u) ^ vec4(0x80808080u);
+    return Part(first, second, vec4(factor, 0.0, factor, 0.0));
+}
+
 fn load_part(col: u32, part: u32) -> Part {
+    if BITS == 8u {
+        return load_signed(params.w_from + 34u * (col * (params.pitch_k >> 5u) + part));
+    }
     let block = col * (params.pitch_k >> 8u) + (part >> 3u);
     if BITS == 6u {
         return load_large(params.w_from + 210u * block, part & 7u);
@@ -140,11 +152,11 @@ fn add_products(at: u32, w0: vec4<f32>, w1: vec4<f32>, w2: vec4<f32>, w3: vec4<f
 }
 
 /// Returns the values in some bits of words, from bit `place` on. With the exponent of 2^(23 - place) they become the lowest
-/// bits of a float's fraction. Values of 6 bits are 32 more than their numbers.
+/// bits of a float's fraction. Values of 6 bits are 32 more than their numbers, of 8 bits 128.
 fn values_at(words: vec4<u32>, place: u32) -> vec4<f32> {
-    let mask = (1u << min(BITS, 6u)) - 1u;
+    let mask = (1u << min(BITS, 8u)) - 1u;
     let bits = (words & vec4(mask << place)) | vec4((150u - place) << 23u);
-    return bitcast<vec4<f32>>(bits) - (f32(1u << (23u - place)) + select(0.0, 32.0, BITS == 6u));
+    return bitcast<vec4<f32>>(bits) - (f32(1u << (23u - place)) + select(select(0.0, 32.0, BITS == 6u), 128.0, BITS == 8u));
 }
 
 /// Adds the products of four elements of a row and as many values of each column to the sums of the run.
@@ -154,7 +166,7 @@ fn add_values(row: u32, at: u32, v0: vec4<f32>, v1: vec4<f32>, v2: vec4<f32>, v3
     run_sums[row] += x.y * v1;
     run_sums[row] += x.z * v2;
     run_sums[row] += x.w * v3;
-    if BITS != 6u {
+    if BITS < 6u {
         row_sums[row] += (x.x + x.y) + (x.z + x.w);
     }
 }
@@ -196,12 +208,16 @@ fn add_packed(cols: vec4<u32>, part: u32) {
     let q = load_part(cols.y, part);
     let r = load_part(cols.z, part);
     let s = load_part(cols.w, part);
-    // Runs of 4 or 5 bits are 32 weights apart, of 6 bits 64.
+    // Runs of 4 or 5 bits are 32 weights apart, of 6 bits 64, of 8 bits 16.
     var at = 64u * (part >> 3u) + 16u * ((part >> 1u) & 3u) + 4u * (part & 1u);
     var next = at + 8u;
     if BITS == 6u {
         at = 64u * (part >> 3u) + 32u * ((part >> 2u) & 1u) + 8u * ((part >> 1u) & 1u) + 4u * (part & 1u);
         next = at + 16u;
+    }
+    if BITS == 8u {
+        at = 8u * part;
+        next = at + 4u;
     }
     add_run(at, p.first, q.first, r.first, s.first, 0u);
     end_run(

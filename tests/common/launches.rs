@@ -251,6 +251,7 @@ fn tensor_jobs() -> Vec<Job> {
         Quantization::Q4K,
         Quantization::Q5K,
         Quantization::Q6K,
+        Quantization::Q8_0,
         Quantization::F16,
     ] {
         let what = QuantizedProduct {

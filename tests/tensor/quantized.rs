@@ -6,10 +6,11 @@ use crate::naive::{self, numbers};
 use crate::subject::{Subject, Tensor};
 use crate::tolerance::PRODUCTS;
 
-const ALL: [Quantization; 4] = [
+const ALL: [Quantization; 5] = [
     Quantization::Q4K,
     Quantization::Q5K,
     Quantization::Q6K,
+    Quantization::Q8_0,
     Quantization::F16,
 ];
 
@@ -20,6 +21,7 @@ pub fn blocks(quantization: Quantization, n: usize, seed: u64) -> Vec<u8> {
     for block in bytes.chunks_mut(quantization.block_bytes()) {
         let factors: &[usize] = match quantization {
             Quantization::Q6K => &[209],
+            Quantization::Q8_0 => &[1],
             Quantization::F16 => &[1, 3, 5, 7],
             _ => &[1, 3],
         };
@@ -56,6 +58,11 @@ fn weight(quantization: Quantization, block: &[u8], i: usize) -> f64 {
     let group = i / 32;
     if quantization == Quantization::F16 {
         return half(block, 2 * i);
+    }
+    if quantization == Quantization::Q8_0 {
+        let byte = 8 * (2 + i);
+        let value = bits(block, byte, 7) - 128 * bits(block, byte + 7, 1);
+        return half(block, 0) * f64::from(value);
     }
     if quantization == Quantization::Q6K {
         let (side, quarter, l) = (i / 128, i % 128 / 32, i % 32);
@@ -97,6 +104,9 @@ pub async fn packed_weights_are_unpacked_on_the_way(subject: &Subject) {
             [0, 256, 3],
             [2, 0, 3],
             [5, 4, 7],
+            [5, 32, 7],
+            [2, 96, 3],
+            [9, 160, 65],
             [40, 100, 65],
         ] {
             if k % quantization.block_len() > 0 {

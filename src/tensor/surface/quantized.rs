@@ -22,7 +22,7 @@ impl QuantizedWeights {
     ///
     /// # Errors
     /// [`LengthMismatch`](crate::Error::LengthMismatch), in bytes; [`InvalidArgument`](crate::Error::InvalidArgument)
-    /// unless `k` is a multiple of 256 (of 4 for F16) and at most 131,072; [`OutOfMemory`](crate::Error::OutOfMemory),
+    /// unless `k` is a multiple of 256 (of 32 for Q8_0, of 4 for F16) and at most 131,072; [`OutOfMemory`](crate::Error::OutOfMemory),
     /// [`DeviceLost`](crate::Error::DeviceLost).
     pub async fn upload_async(
         device: &GpuDevice,
