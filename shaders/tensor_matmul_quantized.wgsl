@@ -1,18 +1,18 @@
 // Matrix product with quantized weights: out[m, n] = a[m, k] wᵀ, with w [n, k] in blocks of 256 weights (Q4_K, Q5_K, Q6_K of
-// ggml) or as f16, dequantized on the fly into workgroup memory.
+// ggml) or 32 (Q8_0) or as f16, dequantized on the fly into workgroup memory.
 //
 // A workgroup computes a tile of 32 rows by 64 columns; register tiling, 4x4 per invocation. Tiles 32 deep are staged in
 // workgroup memory: each invocation dequantizes a 4x4 block of weights, and half of them load a block of `a`.
 // Bindings: `a`: rows of `pitch_k` f32, of which k are used, from element `a_from` on; `w`: rows of pitch_k / 256 blocks of
-// 144, 176 or 210 bytes, without gaps, in words, or of pitch_k / 2 words, from byte `w_from` on; `out`: rows of `pitch_n` f32,
+// 144, 176 or 210 bytes, without gaps, in words, or of pitch_k / 32 blocks of 34 bytes, or of pitch_k / 2 words, from byte `w_from` on; `out`: rows of `pitch_n` f32,
 // of which n are used, from element `c_from` on. With ADD the product is accumulated into `out`.
-// Preconditions: no length is 0; k and pitch_k are multiples of 256, for 16 bits of 4; a_from is a multiple of 4, w_from of
-// 2 (6 bits) or 4.
+// Preconditions: no length is 0; k and pitch_k are multiples of 256, for 8 bits of 32, for 16 bits of 4; a_from is a multiple of 4, w_from of
+// 2 (6 or 8 bits) or 4.
 // Twin: src/tensor/cpu/quantized.rs
 //
-// import: lib/outer_product, lib/store4
+// import: lib/half, lib/outer_product, lib/store4
 
-// Bits per weight: 4, 5, 6 or 16.
+// Bits per weight: 4, 5, 6, 8 or 16.
 override BITS: u32 = 4u;
 override ADD: bool = false;
 
@@ -58,15 +58,6 @@ fn four_numbers(bytes: u32) -> vec4<f32> {
     return vec4<f32>(vec4(bytes & 0xffu, (bytes >> 8u) & 0xffu, (bytes >> 16u) & 0xffu, bytes >> 24u));
 }
 
-/// Converts an f16. unpack2x16float needs a feature that not every adapter of wgpu has.
-fn half(bits: u32) -> f32 {
-    let exponent = bits & 0x7c00u;
-    let bias = select(0x38000000u, 0x70000000u, exponent == 0x7c00u);
-    let normal = bitcast<f32>(((bits & 0x7fffu) << 13u) + bias);
-    let magnitude = select(normal, f32(bits & 0x3ffu) * 5.9604645e-8, exponent == 0u);
-    return select(magnitude, -magnitude, (bits & 0x8000u) != 0u);
-}
-
 /// Returns scale and minimum of a group of 32 weights: 6 bits each, packed in 12 bytes.
 fn scale_and_minimum(words: vec3<u32>, group: u32) -> vec2<f32> {
     let shift = 8u * (group & 3u);
@@ -109,6 +100,13 @@ fn unpack_large(block: u32, at: u32) -> vec4<f32> {
     return factor * f32(scale) * (four_numbers(values) - 32.0);
 }
 
+/// Returns four weights of 8 bits, from weight `at` on; `block` is the byte index of their block.
+fn unpack_signed(block: u32, at: u32) -> vec4<f32> {
+    // The values plus 128.
+    let values = bytes_at(block + 2u + at) ^ 0x80808080u;
+    return half(bytes_at(block) & 0xffffu) * (four_numbers(values) - 128.0);
+}
+
 /// Returns four weights of a column, from `k` on; 0 behind its end.
 fn weights(col: u32, k: u32) -> vec4<f32> {
     if col >= params.n || k >= params.k {
@@ -119,6 +117,9 @@ fn weights(col: u32, k: u32) -> vec4<f32> {
         let low = w[at];
         let high = w[at + 1u];
         return vec4(half(low & 0xffffu), half(low >> 16u), half(high & 0xffffu), half(high >> 16u));
+    }
+    if BITS == 8u {
+        return unpack_signed(params.w_from + 34u * (col * (params.pitch_k >> 5u) + (k >> 5u)), k & 31u);
     }
     let block = col * (params.pitch_k >> 8u) + (k >> 8u);
     if BITS == 6u {

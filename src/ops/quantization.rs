@@ -4,8 +4,9 @@ use super::lengths::product;
 use super::shape::Shape;
 use crate::{Error, Result};
 
-/// Format of weights: half precision, or the K-quants of ggml in the layout of GGUF files. A block of a K-quant has 256
-/// weights, with 16-bit factors for all of them and small factors for groups of 16 or 32. Products are summed in 32-bit
+/// Format of weights: half precision, or formats of ggml in the layout of GGUF files. A block of a K-quant has 256
+/// weights, with 16-bit factors for all of them and small factors for groups of 16 or 32; a block of Q8_0 has 32 with one
+/// 16-bit factor. Products are summed in 32-bit
 /// floats for all formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Quantization {
@@ -15,6 +16,8 @@ pub enum Quantization {
     Q5K,
     /// Q6_K: 6 bits per weight, 210 bytes per block.
     Q6K,
+    /// Q8_0: 8 bits per weight, 34 bytes per block of 32 weights.
+    Q8_0,
     /// 16-bit floats (IEEE binary16), in rows whose length is a multiple of 4. Adapters need not support such floats.
     F16,
 }
@@ -25,6 +28,7 @@ impl Quantization {
     pub const fn block_len(self) -> usize {
         match self {
             Self::F16 => 4,
+            Self::Q8_0 => 32,
             _ => 256,
         }
     }
@@ -36,6 +40,7 @@ impl Quantization {
             Self::Q4K => 144,
             Self::Q5K => 176,
             Self::Q6K => 210,
+            Self::Q8_0 => 34,
             Self::F16 => 8,
         }
     }
@@ -47,6 +52,7 @@ impl Quantization {
             Self::Q4K => 4,
             Self::Q5K => 5,
             Self::Q6K => 6,
+            Self::Q8_0 => 8,
             Self::F16 => 16,
         }
     }
@@ -59,7 +65,7 @@ impl Quantization {
         Err(Error::InvalidArgument {
             name: "k",
             value: k.to_string(),
-            expected: "a multiple of 256, of F16 of 4, and at most 131,072",
+            expected: "a multiple of 256, of Q8_0 of 32, of F16 of 4, and at most 131,072",
         })
     }
 

@@ -291,6 +291,7 @@ fn tensor_jobs() -> Vec<Job> {
         Quantization::Q4K,
         Quantization::Q5K,
         Quantization::Q6K,
+        Quantization::Q8_0,
         Quantization::F16,
     ] {
         let what = QuantizedProduct {
@@ -302,6 +303,11 @@ fn tensor_jobs() -> Vec<Job> {
         jobs.push(matmul_quantized_job(&what, LARGE).unwrap());
         // Products that are cut into parts, some of which are summed.
         jobs.push(matmul_quantized_job(&what, 4096).unwrap());
+        for m in [1, 2, 4, 5] {
+            let what = QuantizedProduct { m, ..what };
+            jobs.push(matmul_quantized_job(&what, LARGE).unwrap());
+            jobs.push(matmul_quantized_job(&what, 4096).unwrap());
+        }
     }
     for kernel in [[3, 3], [300, 200]] {
         let input = [1000, 2000];

@@ -214,6 +214,8 @@ pub async fn packed_weights_beyond_a_binding_work(subject: &Subject) {
         (Quantization::F16, [70, 1028, 303]),
         (Quantization::Q4K, [3, 20_480, 70]),
         (Quantization::Q6K, [3, 81_920, 3]),
+        (Quantization::Q8_0, [70, 1056, 301]),
+        (Quantization::Q8_0, [3, 40_000, 5]),
         (Quantization::F16, [2, 40_000, 5]),
         (Quantization::Q5K, [400, 256, 70]),
     ] {

@@ -6,10 +6,11 @@ use crate::naive::{self, numbers};
 use crate::subject::{Subject, Tensor};
 use crate::tolerance::PRODUCTS;
 
-const ALL: [Quantization; 4] = [
+const ALL: [Quantization; 5] = [
     Quantization::Q4K,
     Quantization::Q5K,
     Quantization::Q6K,
+    Quantization::Q8_0,
     Quantization::F16,
 ];
 
@@ -20,6 +21,7 @@ pub fn blocks(quantization: Quantization, n: usize, seed: u64) -> Vec<u8> {
     for block in bytes.chunks_mut(quantization.block_bytes()) {
         let factors: &[usize] = match quantization {
             Quantization::Q6K => &[209],
+            Quantization::Q8_0 => &[1],
             Quantization::F16 => &[1, 3, 5, 7],
             _ => &[1, 3],
         };
@@ -56,6 +58,11 @@ fn weight(quantization: Quantization, block: &[u8], i: usize) -> f64 {
     let group = i / 32;
     if quantization == Quantization::F16 {
         return half(block, 2 * i);
+    }
+    if quantization == Quantization::Q8_0 {
+        let byte = 8 * (2 + i);
+        let value = bits(block, byte, 7) - 128 * bits(block, byte + 7, 1);
+        return half(block, 0) * f64::from(value);
     }
     if quantization == Quantization::Q6K {
         let (side, quarter, l) = (i / 128, i % 128 / 32, i % 32);
@@ -97,6 +104,9 @@ pub async fn packed_weights_are_unpacked_on_the_way(subject: &Subject) {
             [0, 256, 3],
             [2, 0, 3],
             [5, 4, 7],
+            [5, 32, 7],
+            [2, 96, 3],
+            [9, 160, 65],
             [40, 100, 65],
         ] {
             if k % quantization.block_len() > 0 {
@@ -140,6 +150,75 @@ pub async fn packed_weights_are_unpacked_on_the_way(subject: &Subject) {
                     off <= PRODUCTS * magnitude,
                     "{quantization:?} {m} {k} {n}: {found}, exactly {exact}"
                 );
+            }
+        }
+    }
+}
+
+/// Few rows have a kernel of their own.
+pub async fn few_rows_and_many_give_the_same_products(subject: &Subject) {
+    for quantization in ALL {
+        for [k, n] in [[256, 1], [768, 13], [4096, 35]] {
+            let packed = blocks(quantization, n * k / quantization.block_len(), 210);
+            let all = Tensor::new(numbers(40 * k, 211, 1.0), &[40, k]);
+            let unpacked = unpacked(quantization, &packed, [n, k]);
+            let exact = naive::matmul(&all.values(), &unpacked, [40, k, n]);
+            for m in (1..=9).chain([40]) {
+                let rows = Tensor::new(all.values()[..m * k].to_vec(), &[m, k]);
+                let (found, dims) = subject
+                    .matmul_quantized(quantization, &rows, &packed, [n, k])
+                    .await
+                    .unwrap();
+                assert_eq!(dims, [m, n]);
+                for (found, (exact, magnitude)) in found.iter().zip(&exact) {
+                    let off = (f64::from(*found) - exact).abs();
+                    assert!(
+                        off <= PRODUCTS * magnitude,
+                        "{quantization:?} {m} {k} {n}: {found}, exactly {exact}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Returns unpacked weights, transposed: `[k, n]`.
+fn unpacked(quantization: Quantization, packed: &[u8], [n, k]: [usize; 2]) -> Vec<f32> {
+    let mut unpacked = vec![f32::NAN; n * k];
+    cpu::dequantize(quantization, packed, &mut unpacked).unwrap();
+    (0..n * k).map(|i| unpacked[i % n * k + i / n]).collect()
+}
+
+/// A NaN or an infinity reaches the products that it belongs to, and no others.
+pub async fn numbers_that_are_not_finite_stay_in_their_rows_and_columns(subject: &Subject) {
+    let [k, n] = [512, 9];
+    for quantization in ALL {
+        let mut packed = blocks(quantization, n * k / quantization.block_len(), 212);
+        let row_bytes = k / quantization.block_len() * quantization.block_bytes();
+        let factor = match quantization {
+            Quantization::Q6K => 208,
+            _ => 0,
+        };
+        // A scale of NaN in column 3.
+        packed[3 * row_bytes + factor..][..2].copy_from_slice(&[1, 0x7e]);
+        for m in [3, 7, 33] {
+            for value in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+                let mut elements = numbers(m * k, 213, 1.0);
+                elements[2 * k + 100] = value;
+                let rows = Tensor::new(elements, &[m, k]);
+                let (found, _) = subject
+                    .matmul_quantized(quantization, &rows, &packed, [n, k])
+                    .await
+                    .unwrap();
+                for (i, found) in found.iter().enumerate() {
+                    let (row, col) = (i / n, i % n);
+                    let is_finite = row != 2 && col != 3;
+                    let what = format!("{quantization:?} {m} {value} [{row}, {col}]: {found}");
+                    assert_eq!(found.is_finite(), is_finite, "{what}");
+                    if col == 3 || row == 2 && value.is_nan() {
+                        assert!(found.is_nan(), "{what}");
+                    }
+                }
             }
         }
     }

@@ -11,7 +11,7 @@ use super::random::Random;
 pub const INPUTS: u64 = 4;
 
 /// Kernels of the crate whose shaders are mutated.
-const KERNELS: [&str; 16] = [
+const KERNELS: [&str; 17] = [
     "lz4_tokens",
     "lz4_copy",
     "lz4_emit",
@@ -24,6 +24,7 @@ const KERNELS: [&str; 16] = [
     "tensor_elementwise",
     "tensor_matmul",
     "tensor_matmul_quantized",
+    "tensor_matvec_quantized",
     "tensor_norm",
     "tensor_reduce_rows",
     "tensor_rotary",

@@ -51,7 +51,7 @@ pub(super) use {
 };
 
 /// All tensor kernels that every engine runs. [`matmul_half_job`] has another, for CUDA alone.
-pub const KERNELS: [&KernelInfo; 15] = [
+pub const KERNELS: [&KernelInfo; 16] = [
     &elementwise::ELEMENTWISE,
     &copy::COPY,
     &cast::CAST,
@@ -60,6 +60,7 @@ pub const KERNELS: [&KernelInfo; 15] = [
     &matmul_launch::MATMUL,
     &matmul_launch::NAIVE,
     &quantized::MATMUL_QUANTIZED,
+    &quantized::MATVEC_QUANTIZED,
     &convolve::CONVOLVE2D,
     &softmax::SOFTMAX,
     &softmax::SOFTMAX_LONG,

@@ -12,9 +12,62 @@ pub(super) static MATMUL_QUANTIZED: KernelInfo = kernel(
     &[R, R, W, U],
 );
 
+pub(super) static MATVEC_QUANTIZED: KernelInfo = kernel(
+    "tensor_matvec_quantized",
+    shader!("tensor_matvec_quantized.wgsl"),
+    &[R, R, W, U],
+);
+
 /// Rows and columns of a workgroup's tile.
 const ROWS: u64 = 32;
 const COLS: u64 = 64;
+
+/// Most rows of a product that the kernel for few rows computes.
+const FEW_ROWS: u64 = 8;
+/// Most rows of a workgroup of that kernel, and the columns that its invocations take.
+const ROWS_AT_ONCE: u64 = 4;
+const COLS_AT_ONCE: u64 = 4;
+/// Invocations of its workgroups.
+const THREADS: u64 = 128;
+
+/// The kernel of a launch, with overrides and workgroups that its sizes determine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Choice {
+    /// Tiles of the product.
+    Tiles,
+    /// Few rows, `rows` per workgroup; `width` invocations take four columns.
+    FewRows { rows: u64, width: u64 },
+}
+
+impl Choice {
+    /// Chooses for `m` rows of `k` terms. Rows of weights have `pitch` elements.
+    fn of(quantization: Quantization, m: u64, k: u64, pitch: u64) -> Self {
+        // An invocation loads 16 bytes at once, or 32 packed weights.
+        let at_once = match quantization {
+            Quantization::F16 => 8,
+            _ => 32,
+        };
+        if m > FEW_ROWS || !(k | pitch).is_multiple_of(at_once) {
+            return Self::Tiles;
+        }
+        let n_loads = k / at_once;
+        Self::FewRows {
+            rows: m.div_ceil(m.div_ceil(ROWS_AT_ONCE)),
+            // Two loads or more per invocation, where that leaves enough of them.
+            width: (n_loads / 2).next_power_of_two().clamp(4, THREADS),
+        }
+    }
+
+    /// Returns the number of workgroups along n and in total.
+    const fn groups(self, m: u64, n: u64) -> [u64; 2] {
+        let [rows, cols] = match self {
+            Self::Tiles => [ROWS, COLS],
+            Self::FewRows { rows, width } => [rows, COLS_AT_ONCE * (THREADS / width)],
+        };
+        let groups_n = n.div_ceil(cols);
+        [groups_n, groups_n * m.div_ceil(rows)]
+    }
+}
 
 /// Sizes of a part: number of rows, columns, and terms of each sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,14 +121,14 @@ impl QuantizedProduct {
         let w_bytes = self.weight_bytes((n - 1) * self.k + k) + w_byte % 4;
         let (w, w_from) = bound(Slot::B, w_byte / 4, w_bytes.div_ceil(4));
         let (c, c_from) = bound(Slot::Out, row * self.n + col, (m - 1) * self.n + n);
-        let tiles_n = n.div_ceil(COLS);
-        let n_tiles = tiles_n * m.div_ceil(ROWS);
+        let choice = Choice::of(self.quantization, m, k, self.k);
+        let [groups_n, n_groups] = choice.groups(m, n);
         let words = [
             m,
             n,
             k,
-            tiles_n,
-            n_tiles,
+            groups_n,
+            n_groups,
             self.k,
             self.n,
             a_from,
@@ -84,13 +137,23 @@ impl QuantizedProduct {
             0,
             0,
         ];
+        let mut overrides = vec![
+            ("BITS", self.quantization.bits()),
+            ("ADD", (from > 0).into()),
+        ];
+        let kernel = match choice {
+            Choice::Tiles => &MATMUL_QUANTIZED,
+            Choice::FewRows { rows, width } => {
+                overrides.push(("ROWS", rows as u32));
+                overrides.push(("WIDTH", width as u32));
+                overrides.push(("THREADS", THREADS as u32));
+                &MATVEC_QUANTIZED
+            }
+        };
         Launch {
-            kernel: &MATMUL_QUANTIZED,
-            overrides: vec![
-                ("BITS", self.quantization.bits()),
-                ("ADD", (from > 0).into()),
-            ],
-            grid: grid(n_tiles),
+            kernel,
+            overrides,
+            grid: grid(n_groups),
             args: vec![a, w, c, Arg::Params(words.map(|n| n as u32).to_vec())],
         }
     }
@@ -136,4 +199,50 @@ pub fn matmul_quantized_job(what: &QuantizedProduct, max_binding_bytes: u64) -> 
         ],
         launches,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_rows_have_a_kernel_of_their_own() {
+        let rows = |m| match Choice::of(Quantization::Q4K, m, 4096, 4096) {
+            Choice::FewRows { rows, width: 64 } => Some(rows),
+            other => {
+                assert_eq!(other, Choice::Tiles);
+                None
+            }
+        };
+        let found = [1, 2, 3, 4, 5, 6, 7, 8, 9].map(rows);
+        let expected = [1, 2, 3, 4, 3, 3, 4, 4].map(Some);
+        assert_eq!(found[..8], expected);
+        assert_eq!(found[8], None);
+    }
+
+    #[test]
+    fn rows_that_are_not_whole_vectors_are_computed_in_tiles() {
+        for [k, pitch] in [[4, 4], [12, 12], [256, 4100]] {
+            assert_eq!(Choice::of(Quantization::F16, 1, k, pitch), Choice::Tiles);
+        }
+        let rows = 1;
+        for (k, width) in [(8, 4), (16, 4), (256, 16), (4096, 128), (131_072, 128)] {
+            let expected = Choice::FewRows { rows, width };
+            assert_eq!(Choice::of(Quantization::F16, 1, k, k), expected);
+        }
+    }
+
+    #[test]
+    fn workgroups_cover_the_product() {
+        for (m, n) in [(1, 1), (5, 4097), (8, 32_000), (9, 65)] {
+            let choice = Choice::of(Quantization::Q6K, m, 512, 512);
+            let [groups_n, n_groups] = choice.groups(m, n);
+            let [rows, cols] = match choice {
+                Choice::Tiles => [ROWS, COLS],
+                Choice::FewRows { rows, width } => [rows, COLS_AT_ONCE * (THREADS / width)],
+            };
+            assert!((n..n + cols).contains(&(groups_n * cols)));
+            assert!((m..m + rows).contains(&(n_groups / groups_n * rows)));
+        }
+    }
 }

@@ -32,7 +32,7 @@ export type Step =
 export type Reduction = "sum" | "max" | "min" | "sumOfSquares";
 
 /** Format of packed weights: K-quants of ggml, as in GGUF files, or 16-bit floats. */
-export type Quantization = "q4k" | "q5k" | "q6k" | "f16";
+export type Quantization = "q4k" | "q5k" | "q6k" | "q8_0" | "f16";
 
 /** Weight and bias of a normalisation: one element per column. */
 export interface NormOptions<T> {

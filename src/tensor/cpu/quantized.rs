@@ -1,4 +1,4 @@
-//! Quantized weights; the twin of `shaders/tensor_matmul_quantized.wgsl`.
+//! Quantized weights; the twin of `shaders/tensor_matmul_quantized.wgsl` and `shaders/tensor_matvec_quantized.wgsl`.
 
 use super::halves::{f16_bits, f16_value};
 use super::parallel::for_shares;
@@ -31,7 +31,7 @@ pub fn dequantize(quantization: Quantization, blocks: &[u8], out: &mut [f32]) ->
 ///
 /// # Errors
 /// [`LengthMismatch`](crate::Error::LengthMismatch), in bytes for weights;
-/// [`InvalidArgument`](crate::Error::InvalidArgument) unless `k` is a multiple of 256 (of 4 for F16) and at most
+/// [`InvalidArgument`](crate::Error::InvalidArgument) unless `k` is a multiple of 256 (of 32 for Q8_0, of 4 for F16) and at most
 /// 131,072; [`OutOfMemory`](crate::Error::OutOfMemory), since the products are computed in a temporary buffer.
 pub fn matmul_quantized(
     quantization: Quantization,
@@ -81,6 +81,12 @@ fn unpack(quantization: Quantization, block: &[u8], out: &mut [f32]) {
         Quantization::Q4K => unpack_small(block, &[], &block[16..], out),
         Quantization::Q5K => unpack_small(block, &block[16..48], &block[48..], out),
         Quantization::Q6K => unpack_large(block, out),
+        Quantization::Q8_0 => {
+            let factor = half([block[0], block[1]]);
+            for (out, &byte) in out.iter_mut().zip(&block[2..]) {
+                *out = factor * f32::from(byte as i8);
+            }
+        }
         Quantization::F16 => {
             let (halves, _) = block.as_chunks::<2>();
             for (out, bytes) in out.iter_mut().zip(halves) {

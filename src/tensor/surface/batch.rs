@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::graph::{Input, Node, Plan, Source, seen_in};
+use super::quantized::QuantizedWeights;
 use super::resident::GpuTensor;
 use crate::gpu::{GpuDevice, Waitable};
 use crate::memory::copied;
@@ -165,6 +166,12 @@ impl GpuCommandBatch {
     /// Computes the matrix product of `a`, `[m, k]`, and `b`, `[k, n]`: `[m, n]`.
     pub fn matmul(&mut self, a: BufferId, b: BufferId, m: usize, k: usize, n: usize) -> BufferId {
         self.queue_matrices(Op::Matmul, [a, b], [[m, k], [k, n]])
+    }
+
+    /// Queues the product of rows, `[m, k]`, and the transpose of packed weights, `[n, k]`: `[m, n]`.
+    pub fn matmul_quantized(&mut self, rows: BufferId, weights: &QuantizedWeights) -> BufferId {
+        let words = self.tensor(weights.words());
+        self.queue(weights.op(), &[rows, words])
     }
 
     /// Convolves an image of `size` (rows, columns) with a kernel of `kernel_size`, without padding. The kernel is not

@@ -22,7 +22,7 @@ impl QuantizedWeights {
     ///
     /// # Errors
     /// [`LengthMismatch`](crate::Error::LengthMismatch), in bytes; [`InvalidArgument`](crate::Error::InvalidArgument)
-    /// unless `k` is a multiple of 256 (of 4 for F16) and at most 131,072; [`OutOfMemory`](crate::Error::OutOfMemory),
+    /// unless `k` is a multiple of 256 (of 32 for Q8_0, of 4 for F16) and at most 131,072; [`OutOfMemory`](crate::Error::OutOfMemory),
     /// [`DeviceLost`](crate::Error::DeviceLost).
     pub async fn upload_async(
         device: &GpuDevice,
@@ -71,11 +71,20 @@ impl QuantizedWeights {
     /// [`InvalidArgument`](crate::Error::InvalidArgument) for a tensor of another device;
     /// [`OutOfMemory`](crate::Error::OutOfMemory), [`DeviceLost`](crate::Error::DeviceLost).
     pub async fn matmul_async(&self, rows: &GpuTensor) -> Result<GpuTensor> {
-        let op = Op::MatmulQuantized {
+        GpuTensor::run_async(&self.op(), &[rows, &self.words]).await
+    }
+
+    /// Returns the operation that multiplies rows by the weights.
+    pub(super) const fn op(&self) -> Op {
+        Op::MatmulQuantized {
             quantization: self.quantization,
             size: [self.n, self.k],
-        };
-        GpuTensor::run_async(&op, &[rows, &self.words]).await
+        }
+    }
+
+    /// Returns the packed bytes.
+    pub(super) const fn words(&self) -> &GpuTensor {
+        &self.words
     }
 
     /// Returns the device.

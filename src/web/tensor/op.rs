@@ -112,9 +112,10 @@ fn quantization(given: &JsValue) -> Result<Quantization> {
         Some("q4k") => Quantization::Q4K,
         Some("q5k") => Quantization::Q5K,
         Some("q6k") => Quantization::Q6K,
+        Some("q8_0") => Quantization::Q8_0,
         Some("f16") => Quantization::F16,
         _ => {
-            let expected = "give q4k, q5k, q6k or f16";
+            let expected = "give q4k, q5k, q6k, q8_0 or f16";
             return Err(wrong("quantization", given, expected));
         }
     })
