@@ -244,7 +244,8 @@ fn every_kernel_assembles_and_spills_next_to_nothing() {
     for (name, launch) in launches() {
         for sm in ptxas::TARGETS {
             for bounds in [Bounds::Unchecked, Bounds::Clamp] {
-                if bounds == Bounds::Clamp && sm != 90 {
+                let is_known = sm >= 80 || !launch.kernel.is_of_bfloat16();
+                if !is_known || (bounds == Bounds::Clamp && sm != 90) {
                     continue;
                 }
                 let what = format!("{name} sm_{sm} {bounds:?}");

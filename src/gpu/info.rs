@@ -125,6 +125,8 @@ pub struct Capabilities {
     /// or single precision. The wgpu engine cannot check their accesses, and compiles them only
     /// [without checks](crate::gpu::KernelSource::without_checks).
     pub cooperative_matrices: bool,
+    /// True if the device's matrix units also multiply bfloat16: CUDA from compute capability 8.0 on.
+    pub bfloat16_matrices: bool,
     /// True if the device times launches.
     pub timestamps: bool,
     /// True if the device times copies between host and device.

@@ -252,6 +252,7 @@ mod tests {
             int64: false,
             float16: false,
             cooperative_matrices: false,
+            bfloat16_matrices: false,
             timestamps: false,
             copy_timestamps: false,
             spirv_passthrough: false,

@@ -199,6 +199,7 @@ impl Adapter {
             int64: true,
             float16: true,
             cooperative_matrices: self.sm >= 75,
+            bfloat16_matrices: self.sm >= 80,
             timestamps: true,
             copy_timestamps: true,
             spirv_passthrough: false,

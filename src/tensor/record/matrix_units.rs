@@ -18,16 +18,15 @@ impl Recording {
         b: AnyOperand<'_>,
         out: &Buffer,
     ) -> Result<bool> {
-        let Some(units) = self.matrix_units() else {
+        let Some(units) = self.matrix_units(a.dtype) else {
             return Ok(false);
         };
         let factors = factors(a.view, b.view)?;
         let (_, [m, k]) = split(&factors.a)?;
         let (_, [_, n]) = split(&factors.b)?;
         let batch = factors.batch.n_elements();
-        let is_possible = a.dtype == b.dtype
-            && a.dtype != DType::F32
-            && [m, n, k, batch].iter().all(|&n| (1..=MOST).contains(&n));
+        let is_possible =
+            a.dtype == b.dtype && [m, n, k, batch].iter().all(|&n| (1..=MOST).contains(&n));
         if !is_possible {
             return Ok(false);
         }
@@ -61,13 +60,18 @@ impl Recording {
         Ok(true)
     }
 
-    /// Returns the matrix units that the kernel is made for: those of CUDA. Through Vulkan, the compiler of NVIDIA's driver
+    /// Returns the matrix units for a type that the kernel is made for: those of CUDA. Through Vulkan, the compiler of NVIDIA's driver
     /// spills the kernel's registers, and products in f32 are as fast.
-    fn matrix_units(&self) -> Option<MatrixUnits> {
+    fn matrix_units(&self, dtype: DType) -> Option<MatrixUnits> {
         let device = self.device();
         let capabilities = device.capabilities();
         let units = capabilities.compute_units?;
-        let is_usable = capabilities.cooperative_matrices && device.info().api == "cuda";
+        let multiplies = match dtype {
+            DType::F32 => false,
+            DType::F16 => capabilities.cooperative_matrices,
+            DType::BF16 => capabilities.bfloat16_matrices,
+        };
+        let is_usable = multiplies && device.info().api == "cuda";
         is_usable.then(|| MatrixUnits {
             n_units: units.n.into(),
             workgroup_bytes: capabilities.max_workgroup_bytes.into(),
