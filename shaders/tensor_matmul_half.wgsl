@@ -1,6 +1,6 @@
 // Batched matrix product of halves on matrix units, summed in single precision: c[m, n] = a[m, k] b[k, n].
 //
-// A subgroup of 32 computes 64 rows by 64 or 32 columns as 16 or 8 matrices in registers. Tiles of `a` and `b` are staged in
+// A subgroup of 32 computes 64 rows by 64 columns as 16 matrices in registers. Tiles of `a` and `b` are staged in
 // workgroup memory, STAGES in turn; the next ones are copied while the matrix units multiply. Rows there are padded by 16 bytes,
 // so that eight of them lie in different banks.
 // Bindings: `left`, `right`: the factors, in units of 8 halves; `c`: [batch, m, n] f32.
@@ -16,8 +16,6 @@ enable wgpu_cooperative_matrix;
 // Subgroups of a workgroup along m and n.
 override SUBGROUPS_M: u32 = 2u;
 override SUBGROUPS_N: u32 = 2u;
-// Matrices of a subgroup along n: 4, or 2 where registers are few.
-override MATRICES_N: u32 = 4u;
 override STAGES: u32 = 2u;
 // Depth of a step: 32 or 64.
 override TILE_K: u32 = 32u;
@@ -27,7 +25,7 @@ override B_BY_K: bool = false;
 
 override WIDTH: u32 = 32u * SUBGROUPS_M * SUBGROUPS_N;
 override TILE_M: u32 = 64u * SUBGROUPS_M;
-override TILE_N: u32 = 16u * MATRICES_N * SUBGROUPS_N;
+override TILE_N: u32 = 64u * SUBGROUPS_N;
 // Rows of tiles whose workgroups run together, so that they share columns of b in the cache.
 const BAND: u32 = 8u;
 
@@ -183,14 +181,14 @@ fn multiply(sums: ptr<function, Sums>, at_a: u32, at_b: u32) {
         }
     }
     var columns: array<Right, 4>;
-    for (var x = 0u; x < MATRICES_N; x++) {
+    for (var x = 0u; x < 4; x++) {
         if B_BY_K {
             columns[x] = coopLoad<Right>(&staged[at_b + 16u * x * STRIDE_B], STRIDE_B);
         } else {
             columns[x] = coopLoadT<Right>(&staged[at_b + 4u * x], STRIDE_B);
         }
     }
-    for (var x = 0u; x < MATRICES_N; x++) {
+    for (var x = 0u; x < 4; x++) {
         for (var y = 0u; y < 4; y++) {
             (*sums)[y][x] = coopMultiplyAdd(rows[y], columns[x], (*sums)[y][x]);
         }
@@ -225,7 +223,7 @@ fn tensor_matmul_half(
     let tile = tile_of(id);
     let subgroup = i / 32u;
     let own_row = 64u * (subgroup / SUBGROUPS_N);
-    let own_column = 16u * MATRICES_N * (subgroup % SUBGROUPS_N);
+    let own_column = 64u * (subgroup % SUBGROUPS_N);
     // Where a subgroup's part begins in a stage, and the vectors from 16 of k to the next.
     let begin_a = select(own_row / 4u, own_row * STRIDE_A, A_BY_K);
     let begin_b = ROWS_A * STRIDE_A + select(own_column / 4u, own_column * STRIDE_B, B_BY_K);
@@ -259,14 +257,14 @@ fn tensor_matmul_half(
     let stride = params.n;
     if tile.row + TILE_M <= params.m && tile.column + TILE_N <= params.n {
         for (var y = 0u; y < 4; y++) {
-            for (var x = 0u; x < MATRICES_N; x++) {
+            for (var x = 0u; x < 4; x++) {
                 let to = start + (row + 16u * y) * stride + column + 16u * x;
                 coopStoreT(sums[y][x], &c[to], stride);
             }
         }
     } else {
         for (var y = 0u; y < 4; y++) {
-            for (var x = 0u; x < MATRICES_N; x++) {
+            for (var x = 0u; x < 4; x++) {
                 store_edge(sums[y][x], start, row + 16u * y, column + 16u * x, subgroup, i % 32u);
             }
         }
