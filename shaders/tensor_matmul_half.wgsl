@@ -69,9 +69,9 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> c: array<f32>;
 @group(0) @binding(3) var<uniform> params: Params;
 
-var<workgroup> staged: array<vec4<f16>, ALL>;
+var<workgroup> sh_staged: array<vec4<f16>, ALL>;
 // A matrix of each subgroup, on its way to the edge of the result.
-var<workgroup> edge: array<f32, EDGE>;
+var<workgroup> sh_edge: array<f32, EDGE>;
 
 alias Left = coop_mat16x16<f16, A>;
 alias Right = coop_mat16x16<f16, B>;
@@ -86,7 +86,7 @@ struct Tile {
     column: u32,
 }
 
-fn tile_of(id: u32) -> Tile {
+fn half_tile(id: u32) -> Tile {
     let per_product = params.tiles_m * params.tiles_n;
     let batch = id / per_product;
     let place = id % per_product;
@@ -98,7 +98,7 @@ fn tile_of(id: u32) -> Tile {
 
 // An invocation's share of the copies from a factor: the units OWN * WIDTH + i of each step's tile.
 struct Share {
-    // Unit in storage at the start of k, and place in `staged` within a stage, of the first copy.
+    // Unit in storage at the start of k, and place in `sh_staged` within a stage, of the first copy.
     place: u32,
     to: u32,
     // Units in storage from a copy to the next, and from a step to the next.
@@ -169,23 +169,23 @@ fn stage_step(a: Share, b: Share, k: u32, stage: u32) {
     end_stage();
 }
 
-// Adds the product of 16 columns of a, from vector `at_a` of `staged` on, and 16 rows of b, from vector `at_b` on.
+// Adds the product of 16 columns of a, from vector `at_a` of `sh_staged` on, and 16 rows of b, from vector `at_b` on.
 fn multiply(sums: ptr<function, Sums>, at_a: u32, at_b: u32) {
     var rows: array<Left, 4>;
     for (var y = 0u; y < 4; y++) {
         if A_BY_K {
             let at = at_a + 16u * y * STRIDE_A;
-            rows[y] = coopLoadT<Left>(&staged[at], STRIDE_A);
+            rows[y] = coopLoadT<Left>(&sh_staged[at], STRIDE_A);
         } else {
-            rows[y] = coopLoad<Left>(&staged[at_a + 4u * y], STRIDE_A);
+            rows[y] = coopLoad<Left>(&sh_staged[at_a + 4u * y], STRIDE_A);
         }
     }
     var columns: array<Right, 4>;
     for (var x = 0u; x < 4; x++) {
         if B_BY_K {
-            columns[x] = coopLoad<Right>(&staged[at_b + 16u * x * STRIDE_B], STRIDE_B);
+            columns[x] = coopLoad<Right>(&sh_staged[at_b + 16u * x * STRIDE_B], STRIDE_B);
         } else {
-            columns[x] = coopLoadT<Right>(&staged[at_b + 4u * x], STRIDE_B);
+            columns[x] = coopLoadT<Right>(&sh_staged[at_b + 4u * x], STRIDE_B);
         }
     }
     for (var x = 0u; x < 4; x++) {
@@ -198,13 +198,13 @@ fn multiply(sums: ptr<function, Sums>, at_a: u32, at_b: u32) {
 // Stores a matrix of which a part is outside of the result, through workgroup memory.
 fn store_edge(sum: Sum, start: u32, row: u32, column: u32, subgroup: u32, lane: u32) {
     let own_edge = 256u * subgroup;
-    coopStoreT(sum, &edge[own_edge], 16u);
+    coopStoreT(sum, &sh_edge[own_edge], 16u);
     workgroupBarrier();
     for (var own = lane; own < 256u; own += 32u) {
         let y = row + own / 16u;
         let x = column + own % 16u;
         if y < params.m && x < params.n {
-            c[start + y * params.n + x] = edge[own_edge + own];
+            c[start + y * params.n + x] = sh_edge[own_edge + own];
         }
     }
     workgroupBarrier();
@@ -220,7 +220,7 @@ fn tensor_matmul_half(
     if id >= params.n_tiles {
         return;
     }
-    let tile = tile_of(id);
+    let tile = half_tile(id);
     let subgroup = i / 32u;
     let own_row = 64u * (subgroup / SUBGROUPS_N);
     let own_column = 64u * (subgroup % SUBGROUPS_N);

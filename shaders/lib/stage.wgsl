@@ -1,7 +1,7 @@
 // Copies from storage to workgroup memory, of 16 bytes each, that an engine may run asynchronously.
 //
 // Intrinsics: wgsl-ptx knows these functions by their names and texts. The file that imports them declares `left` and `right`, arrays
-// of Halves in storage, and `staged`, an array of vec4<f16> in workgroup memory. `to` is a multiple of 2 in rows of 16 bytes.
+// of Halves in storage, and `sh_staged`, an array of vec4<f16> in workgroup memory. `to` is a multiple of 2 in rows of 16 bytes.
 
 struct Halves {
     first: vec4<f16>,
@@ -10,21 +10,21 @@ struct Halves {
 
 fn stage_left(to: u32, place: u32, inside: bool) {
     if inside {
-        staged[to] = left[place].first;
-        staged[to + 1] = left[place].second;
+        sh_staged[to] = left[place].first;
+        sh_staged[to + 1] = left[place].second;
     } else {
-        staged[to] = vec4<f16>();
-        staged[to + 1] = vec4<f16>();
+        sh_staged[to] = vec4<f16>();
+        sh_staged[to + 1] = vec4<f16>();
     }
 }
 
 fn stage_right(to: u32, place: u32, inside: bool) {
     if inside {
-        staged[to] = right[place].first;
-        staged[to + 1] = right[place].second;
+        sh_staged[to] = right[place].first;
+        sh_staged[to + 1] = right[place].second;
     } else {
-        staged[to] = vec4<f16>();
-        staged[to + 1] = vec4<f16>();
+        sh_staged[to] = vec4<f16>();
+        sh_staged[to + 1] = vec4<f16>();
     }
 }
 

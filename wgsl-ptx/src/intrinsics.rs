@@ -98,30 +98,30 @@ pub const STORE_BYTE: &str = "fn store_byte(address: vec2<u32>, byte: u32) {
     atomicOr(&memory[address.x >> 2], (byte & 255) << shift);
 }";
 
-/// Copies 16 bytes, element `place` of `left`, to elements `to` and `to + 1` of `staged`, or clears these if `inside` is false.
+/// Copies 16 bytes, element `place` of `left`, to elements `to` and `to + 1` of `sh_staged`, or clears these if `inside` is false.
 /// Becomes one asynchronous copy (`cp.async`), from `sm_80` on, without bounds checks: element `to` must lie at a multiple of 16
 /// bytes, and the copy is complete after [`AWAIT_STAGED`].
 ///
 /// The source declares `struct Halves { first: vec4<f16>, second: vec4<f16> }`, `left` as an array of `Halves` in a storage
-/// buffer, and `staged` as an array of `vec4<f16>` in workgroup memory.
+/// buffer, and `sh_staged` as an array of `vec4<f16>` in workgroup memory.
 pub const STAGE_LEFT: &str = "fn stage_left(to: u32, place: u32, inside: bool) {
     if inside {
-        staged[to] = left[place].first;
-        staged[to + 1] = left[place].second;
+        sh_staged[to] = left[place].first;
+        sh_staged[to + 1] = left[place].second;
     } else {
-        staged[to] = vec4<f16>();
-        staged[to + 1] = vec4<f16>();
+        sh_staged[to] = vec4<f16>();
+        sh_staged[to + 1] = vec4<f16>();
     }
 }";
 
 /// Copies 16 bytes of `right`. See [`STAGE_LEFT`].
 pub const STAGE_RIGHT: &str = "fn stage_right(to: u32, place: u32, inside: bool) {
     if inside {
-        staged[to] = right[place].first;
-        staged[to + 1] = right[place].second;
+        sh_staged[to] = right[place].first;
+        sh_staged[to + 1] = right[place].second;
     } else {
-        staged[to] = vec4<f16>();
-        staged[to + 1] = vec4<f16>();
+        sh_staged[to] = vec4<f16>();
+        sh_staged[to + 1] = vec4<f16>();
     }
 }";
 

@@ -12,7 +12,7 @@ const STEPS: &str = "
     @group(0) @binding(0) var<storage, read> left: array<Halves>;
     @group(0) @binding(1) var<storage, read> right: array<Halves>;
     @group(0) @binding(2) var<storage, read_write> sums: array<vec4<f16>>;
-    var<workgroup> staged: array<vec4<f16>, 256>;
+    var<workgroup> sh_staged: array<vec4<f16>, 256>;
 
     fn stage(step: u32, i: u32) {
         stage_left(128 * step + 2 * i, 32 * step + i, i < 30);
@@ -24,9 +24,9 @@ const STEPS: &str = "
         stage(0u, i);
         stage(1u, i);
         await_staged(1u);
-        sums[i] = staged[2 * i] + staged[64 + 2 * i];
+        sums[i] = sh_staged[2 * i] + sh_staged[64 + 2 * i];
         await_staged(0u);
-        sums[32 + i] = staged[128 + 2 * i] + staged[192 + 2 * i];
+        sums[32 + i] = sh_staged[128 + 2 * i] + sh_staged[192 + 2 * i];
     }";
 
 fn steps(sm: u32, bounds: Bounds) -> CompiledPtx {
