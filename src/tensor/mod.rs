@@ -1,4 +1,4 @@
-//! Tensors of `f32` and operations on them, on the GPU ([`GpuTensor`]) and on the CPU ([`cpu`]).
+//! Tensors and operations on them, in `f32`, on the GPU ([`GpuTensor`]) and on the CPU ([`cpu`]).
 //!
 //! [`GpuDevice`](crate::gpu::GpuDevice) has operations on slices: each call uploads its inputs and downloads its
 //! result. [`GpuTensor`] keeps its elements in device memory, so that chains of operations need no transfers; they may
