@@ -48,10 +48,8 @@ var<workgroup> sh_w: array<vec4<f32>, 512>;
 /// Returns four bytes from an even byte on.
 fn bytes_at(at: u32) -> u32 {
     let first = w[at >> 2u];
-    if (at & 2u) == 0u {
-        return first;
-    }
-    return (first >> 16u) | (w[(at >> 2u) + 1u] << 16u);
+    let second = w[(at >> 2u) + 1u];
+    return select(first, (first >> 16u) | (second << 16u), (at & 2u) != 0u);
 }
 
 fn four_numbers(bytes: u32) -> vec4<f32> {
@@ -64,10 +62,8 @@ fn scale_and_minimum(words: vec3<u32>, group: u32) -> vec2<f32> {
     let x = words.x >> shift;
     let y = words.y >> shift;
     let z = words.z >> shift;
-    if group < 4u {
-        return vec2(f32(x & 63u), f32(y & 63u));
-    }
-    return vec2(f32((z & 15u) | ((x >> 2u) & 48u)), f32(((z >> 4u) & 15u) | ((y >> 2u) & 48u)));
+    let high = vec2((z & 15u) | ((x >> 2u) & 48u), ((z >> 4u) & 15u) | ((y >> 2u) & 48u));
+    return vec2<f32>(select(high, vec2(x & 63u, y & 63u), group < 4u));
 }
 
 /// Returns four weights of 4 or 5 bits, from weight `at` on; `block` is the word index of their block.
@@ -107,16 +103,17 @@ fn unpack_signed(block: u32, at: u32) -> vec4<f32> {
     return half(bytes_at(block) & 0xffffu) * (four_numbers(values) - 128.0);
 }
 
-/// Returns four weights of a column, from `k` on; 0 behind its end.
-fn weights(col: u32, k: u32) -> vec4<f32> {
-    if col >= params.n || k >= params.k {
-        return vec4(0.0);
-    }
+/// Returns four weights of a column, from `k` on; 0 behind its end. Columns behind the last one are that one, and are not stored:
+/// without a branch, the loads of all columns are in flight together.
+fn weights(any_col: u32, k: u32) -> vec4<f32> {
+    let col = min(any_col, params.n - 1u);
     if BITS == 16u {
-        let at = (params.w_from >> 2u) + ((col * params.pitch_k + k) >> 1u);
+        // Other types have whole tiles along k.
+        let at = (params.w_from >> 2u) + ((col * params.pitch_k + min(k, params.k - 4u)) >> 1u);
         let low = w[at];
         let high = w[at + 1u];
-        return vec4(half(low & 0xffffu), half(low >> 16u), half(high & 0xffffu), half(high >> 16u));
+        let four = vec4(half(low & 0xffffu), half(low >> 16u), half(high & 0xffffu), half(high >> 16u));
+        return select(vec4(0.0), four, vec4(k < params.k));
     }
     if BITS == 8u {
         return unpack_signed(params.w_from + 34u * (col * (params.pitch_k >> 5u) + (k >> 5u)), k & 31u);
@@ -129,10 +126,8 @@ fn weights(col: u32, k: u32) -> vec4<f32> {
 }
 
 fn four_of_a_row(row: u32, k: u32) -> vec4<f32> {
-    if row >= params.m || k >= params.k {
-        return vec4(0.0);
-    }
-    return a[(params.a_from + row * params.pitch_k + k) >> 2u];
+    let at = params.a_from + min(row, params.m - 1u) * params.pitch_k + min(k, params.k - 4u);
+    return select(vec4(0.0), a[at >> 2u], vec4(k < params.k));
 }
 
 /// Stages a tile of weights and a tile of `a`, both transposed in registers.
