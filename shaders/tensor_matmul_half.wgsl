@@ -6,7 +6,7 @@
 // Bindings: `left`, `right`: the factors, in units of 8 halves; `c`: [batch, m, n] f32.
 // Rows of `a` (its columns, unless A_BY_K) and of `b` (its columns, if B_BY_K) have stride `pitch`, their elements stride 1.
 // Offsets, pitches and batch strides are in units of 8 halves.
-// Preconditions: no length is 0; the factors have whole units, and zeros behind k where k is contiguous; subgroups of 32.
+// Preconditions: no length is 0; the factors have whole units; k is a multiple of 8 where it is contiguous; subgroups of 32.
 // Twin: src/tensor/cpu/matmul.rs
 //
 // import: lib/stage
@@ -224,7 +224,7 @@ fn tensor_matmul_half(
     let subgroup = i / 32u;
     let own_row = 64u * (subgroup / SUBGROUPS_N);
     let own_column = 64u * (subgroup % SUBGROUPS_N);
-    // Where a subgroup's part begins in a stage, and the vectors from 16 of k to the next.
+    // Offsets of the subgroup's parts of a stage, and strides of 16 terms of k, in vectors.
     let begin_a = select(own_row / 4u, own_row * STRIDE_A, A_BY_K);
     let begin_b = ROWS_A * STRIDE_A + select(own_column / 4u, own_column * STRIDE_B, B_BY_K);
     let next_a = select(16u * STRIDE_A, 4u, A_BY_K);

@@ -164,7 +164,7 @@ fn elements_around(dtype: DType, from: u64, to: u64) -> (Arg, u64) {
     (slice, word * per_word + from % per_word)
 }
 
-/// What a launch converts.
+/// A part of a conversion, for one launch.
 struct Part {
     axes: Vec<CopyAxis>,
     /// Number of words that it writes.

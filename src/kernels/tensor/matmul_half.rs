@@ -148,6 +148,7 @@ pub(in crate::kernels) fn half_launch(m: u64, n: u64, k: u64) -> Option<Launch> 
         b: Matrix::dense(k, n, k * n),
     };
     let is_taken = takes_halves(&what.a, true, k) && takes_halves(&what.b, false, k);
+    // The form that fits the workgroup memory of every GPU.
     is_taken.then(|| launch(&what, DType::F16, FORMS[2]))
 }
 

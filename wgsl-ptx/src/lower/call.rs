@@ -63,8 +63,7 @@ impl Lowering<'_> {
         let function = &self.module.functions[callee];
         // A frame has a slot for each expression, and the body is searched for returns: spend both.
         self.spend(function.expressions.len() + self.facts[callee.index()].own)?;
-        let end = self.kernel.label();
-        let mut frame = Frame::new(Some(callee), function, &self.info[callee], arguments, end);
+        let mut frame = self.frame_of(callee, arguments);
         if let Some(result) = &function.result
             && !returns_at_the_end_only(&function.body)
         {
@@ -97,6 +96,18 @@ impl Lowering<'_> {
         self.may_have_returned |= self.divergence > 0;
         self.kernel.branch(frame.end);
         Ok(())
+    }
+}
+
+impl<'a> Lowering<'a> {
+    /// Creates the frame of a call, with a new label at its end.
+    pub(super) fn frame_of(
+        &mut self,
+        callee: Handle<Function>,
+        arguments: Vec<Value>,
+    ) -> Frame<'a> {
+        let (function, info) = (&self.module.functions[callee], &self.info[callee]);
+        Frame::new(Some(callee), function, info, arguments, self.kernel.label())
     }
 }
 

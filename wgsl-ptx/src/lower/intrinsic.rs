@@ -3,7 +3,6 @@
 use naga::{Block, Expression, Function, GlobalVariable, Handle, Statement};
 
 use super::Lowering;
-use super::frame::Frame;
 use super::place::At;
 use super::value::Value;
 use crate::Result;
@@ -145,14 +144,8 @@ impl Lowering<'_> {
         let Some(pointer) = uniform_load(&function.body) else {
             return Ok(None);
         };
-        let end = self.kernel.label();
-        let mut frame = Frame::new(
-            Some(callee),
-            function,
-            &self.info[callee],
-            arguments.to_vec(),
-            end,
-        );
+        let mut frame = self.frame_of(callee, arguments.to_vec());
+        let end = frame.end;
         let agreed = self.place_of(&mut frame, pointer)?;
         let At::Memory(memory) = &agreed.at else {
             return Ok(None);

@@ -37,14 +37,7 @@ impl Lowering<'_> {
         ) else {
             return Ok(None);
         };
-        let end = self.kernel.label();
-        let mut frame = Frame::new(
-            Some(callee),
-            function,
-            &self.info[callee],
-            arguments.to_vec(),
-            end,
-        );
+        let mut frame = self.frame_of(callee, arguments.to_vec());
         let (Some(to), Some(from)) = (
             self.element_in_memory(&mut frame, to)?,
             self.element_in_memory(&mut frame, from)?,
