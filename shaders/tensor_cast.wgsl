@@ -9,6 +9,8 @@
 // plus 1, and at most the product of `dims`, the innermost axis first; every offset is inside its binding.
 // A NaN that is rounded becomes the quiet NaN of its sign; wider or equal types keep its payload.
 // Twin: src/tensor/cpu/halves.rs
+//
+// import: lib/rounded
 
 // Types, as `DType::code` numbers them: 0 is f32, 1 is f16, 2 is bf16.
 override FROM: u32 = 0u;
@@ -79,34 +81,6 @@ fn widened(bits: u32) -> u32 {
         return sign | 0x7f800000u | (fraction << 13u);
     }
     return sign | ((exponent + 112u) << 23u) | (fraction << 13u);
-}
-
-/// Returns the 16 bits of the rounded f32.
-fn rounded(bits: u32) -> u32 {
-    let sign = (bits >> 16u) & 0x8000u;
-    let magnitude = bits & 0x7fffffffu;
-    if TO == 2u {
-        if magnitude > 0x7f800000u {
-            return sign | 0x7fc0u;
-        }
-        return (bits + 0x7fffu + ((bits >> 16u) & 1u)) >> 16u;
-    }
-    if magnitude > 0x7f800000u {
-        return sign | 0x7e00u;
-    }
-    if magnitude >= 0x477ff000u {
-        return sign | 0x7c00u;
-    }
-    if magnitude >= 0x38800000u {
-        let rest = magnitude - 0x38000000u;
-        return sign | ((rest + 0xfffu + ((rest >> 13u) & 1u)) >> 13u);
-    }
-    // A subnormal f16, a multiple of 2^-24. Shifts of more than 25 give 0, as 25 does.
-    let exponent = magnitude >> 23u;
-    let significand = (magnitude & 0x7fffffu) | 0x800000u;
-    let shift = min(126u - exponent, 25u);
-    let odd = (significand >> shift) & 1u;
-    return sign | ((significand + (1u << (shift - 1u)) - 1u + odd) >> shift);
 }
 
 /// Returns the 16 bits of an element of `a`, by its number in the order of the axes.

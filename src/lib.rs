@@ -290,7 +290,7 @@ pub mod internals {
             softmax_job,
         };
         #[cfg(not(target_arch = "wasm32"))]
-        pub use crate::kernels::tensor::{MatrixUnits, matmul_half_job};
+        pub use crate::kernels::tensor::{MatrixUnits, attention_half_job, matmul_half_job};
     }
 }
 

@@ -226,6 +226,10 @@ fn the_shader_library_has_the_text_of_each_intrinsic() {
         ("stage.wgsl", intrinsics::STAGE_RIGHT),
         ("stage.wgsl", intrinsics::END_STAGE),
         ("stage.wgsl", intrinsics::AWAIT_STAGED),
+        ("exp2.wgsl", intrinsics::NORMAL_EXP2),
+        ("elements.wgsl", intrinsics::ELEMENTS_OF),
+        ("elements.wgsl", intrinsics::MATRIX_OF),
+        ("elements.wgsl", intrinsics::LEFT_OF),
     ] {
         let text = std::fs::read_to_string(library.join(file)).unwrap();
         assert!(text.contains(intrinsic), "{file} lacks:\n{intrinsic}");

@@ -31,7 +31,7 @@ async fn run<B: Backend>(device: &B, program: &Program) -> pagepress::Result<Vec
     let n_bindings = if program.n_uniform_words > 0 { 3 } else { 2 };
     let mut source = KernelSource::new(&program.wgsl, "main", &bindings[..n_bindings]);
     if program.needs.as_deref() == Some("cooperative") && device.name() != "cuda" {
-        // SAFETY: no access of `cooperative.wgsl` is out of bounds with the buffers below.
+        // SAFETY: no access of the programs with cooperative matrices is out of bounds with the buffers below.
         source = unsafe { source.without_checks() };
     }
     let kernel = device.compile_kernel(&source).await?;

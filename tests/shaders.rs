@@ -32,7 +32,10 @@ fn has_matrices(kernel: &KernelInfo) -> bool {
 
 fn parse(kernel: &KernelInfo) -> (naga::Module, ModuleInfo) {
     let capabilities = if has_matrices(kernel) {
-        Capabilities::SHADER_FLOAT16 | Capabilities::COOPERATIVE_MATRIX
+        Capabilities::SHADER_FLOAT16
+            | Capabilities::SHADER_FLOAT16_IN_FLOAT32
+            | Capabilities::COOPERATIVE_MATRIX
+            | Capabilities::SUBGROUP
     } else {
         Capabilities::default()
     };

@@ -9,9 +9,10 @@ use pagepress::internals::lz4::{
 };
 use pagepress::internals::tensor::{
     AttentionSize, Cast, Convolution, CopyAxis, Elementwise, Heads, Matrix, MatrixUnits, Product,
-    QuantizedProduct, Rotary, SoftmaxLimits, Source, Strided, attention_job, cast_job,
-    convolve2d_job, copy_job, elementwise_job, matmul_half_job, matmul_job, matmul_naive_job,
-    matmul_quantized_job, norm_job, reduce_columns_job, reduce_rows_job, rotary_job, softmax_job,
+    QuantizedProduct, Rotary, SoftmaxLimits, Source, Strided, attention_half_job, attention_job,
+    cast_job, convolve2d_job, copy_job, elementwise_job, matmul_half_job, matmul_job,
+    matmul_naive_job, matmul_quantized_job, norm_job, reduce_columns_job, reduce_rows_job,
+    rotary_job, softmax_job,
 };
 use pagepress::kernels::{ComputeUnits, Launch};
 use pagepress::lz4::Level;
@@ -32,7 +33,8 @@ const LARGE: u64 = 1 << 30;
 #[allow(dead_code, reason = "not every program uses all of them")]
 pub fn launches() -> BTreeMap<String, Launch> {
     let mut found = launches_on(&[None, Some(ROOMY)]);
-    for launch in half_jobs().into_iter().flat_map(|job| job.launches) {
+    let on_units = half_jobs().into_iter().chain(attention_half_jobs());
+    for launch in on_units.flat_map(|job| job.launches) {
         let ty = if launch.kernel.is_of_bfloat16() {
             "bfloat16"
         } else {
@@ -86,8 +88,6 @@ pub fn launches_on(compute_units: &[Option<ComputeUnits>]) -> BTreeMap<String, L
     found
 }
 
-/// Returns the jobs of chunks at addresses.
-#[allow(dead_code, reason = "as `launches`")]
 /// Returns products on matrix units, with factors in either order.
 fn half_jobs() -> Vec<Job> {
     let mut jobs = Vec::new();
@@ -117,6 +117,48 @@ fn half_jobs() -> Vec<Job> {
     jobs
 }
 
+/// Returns attention on matrix units: of many rows, of few, and split along the keys.
+fn attention_half_jobs() -> Vec<Job> {
+    let mut jobs = Vec::new();
+    for dtype in [DType::F16, DType::BF16] {
+        for (dim, n_q, causal) in [
+            (64, 2000, false),
+            (64, 2000, true),
+            (128, 2000, true),
+            (128, 16, true),
+            (128, 1, false),
+        ] {
+            let n_k = 2048;
+            let size = AttentionSize {
+                batch: 2,
+                heads: 8,
+                key_heads: 2,
+                n_q,
+                n_k,
+                dim,
+                causal,
+                scale: 0.125,
+            };
+            let heads = |n_heads, rows| Heads {
+                offset: 0,
+                batch: n_heads * rows * dim,
+                head: rows * dim,
+                row: dim,
+                n: 2 * n_heads * rows * dim,
+            };
+            let places = [heads(8, n_q), heads(2, n_k), heads(2, n_k)];
+            let units = MatrixUnits {
+                n_units: 132,
+                workgroup_bytes: 227 << 10,
+            };
+            jobs.extend(attention_half_job(&size, dtype, places, units, LARGE).unwrap());
+        }
+    }
+    jobs
+}
+
+/// Returns the jobs of chunks at addresses.
+#[allow(dead_code, reason = "as `launches`")]
 fn chunk_jobs() -> Vec<Job> {
     let sizes = [4096, 5000, 16_384, 20_000, 65_536];
     let jobs = sizes.into_iter().flat_map(|max_bytes| {

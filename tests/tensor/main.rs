@@ -17,6 +17,7 @@ mod common;
 mod devices;
 mod elementwise;
 mod errors;
+mod half_attention;
 mod half_products;
 mod halves;
 mod handles;
@@ -140,6 +141,10 @@ macro_rules! every_case {
                 calls::wrong_batches_are_typed_errors,
                 calls::backends_work_along_axes,
                 handles::handles_of_another_device_are_refused,
+                half_attention::attention_of_halves_of_any_size,
+                half_attention::many_keys_of_halves_are_split,
+                half_attention::heads_of_halves_in_every_layout,
+                half_attention::hidden_halves_do_not_matter,
                 half_products::products_of_halves_in_every_layout,
                 half_products::products_of_halves_of_any_size,
                 half_products::batches_of_products_of_halves,
@@ -241,6 +246,10 @@ macro_rules! every_case_in_parts {
                 calls::batches_give_what_single_operations_give,
                 calls::wrong_batches_are_typed_errors,
                 errors::places_beyond_memory_are_typed_errors,
+                half_attention::attention_of_halves_of_any_size,
+                half_attention::many_keys_of_halves_are_split,
+                half_attention::heads_of_halves_in_every_layout,
+                half_attention::hidden_halves_do_not_matter,
                 half_products::products_of_halves_in_every_layout,
                 half_products::products_of_halves_of_any_size,
                 half_products::batches_of_products_of_halves,

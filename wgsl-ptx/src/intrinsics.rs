@@ -135,6 +135,66 @@ pub const AWAIT_STAGED: &str = "fn await_staged(n_pending: u32) {
     workgroupBarrier();
 }";
 
+/// Returns 2 to the power of `x`, 0 where that is no normal number. Becomes one `ex2.approx.ftz`, without the instructions that
+/// results below the normal numbers take.
+pub const NORMAL_EXP2: &str = "fn normal_exp2(x: f32) -> f32 {
+    return select(exp2(x), 0.0, x < -126.0);
+}";
+
+/// Returns an invocation's eight elements of a matrix of 16 by 16 sums: with `lane`, of 32, those of row `lane / 4` in `xy`, and of the
+/// row 8 further down in `zw`, from column `2 * (lane % 4)` on in `first` and 8 columns further right in `second`. Becomes no
+/// instruction: these are the registers that hold the matrix.
+///
+/// The source declares `struct Elements { first: vec4<f32>, second: vec4<f32> }`, `alias Sum = coop_mat16x16<f32, C>`, and
+/// `sh_elements` as an array of `f32` in workgroup memory, which no other function may name, with 256 elements for each subgroup from
+/// element `own` on.
+pub const ELEMENTS_OF: &str = "fn elements_of(sum: Sum, own: u32, lane: u32) -> Elements {
+    let at = own + 16 * (lane / 4) + 2 * (lane % 4);
+    coopStoreT(sum, &sh_elements[own], 16);
+    workgroupBarrier();
+    let first = vec4(sh_elements[at], sh_elements[at + 1], sh_elements[at + 128], sh_elements[at + 129]);
+    let second = vec4(sh_elements[at + 8], sh_elements[at + 9], sh_elements[at + 136], sh_elements[at + 137]);
+    workgroupBarrier();
+    return Elements(first, second);
+}";
+
+/// Returns the matrix of sums that has these elements. See [`ELEMENTS_OF`]; here the array is `sh_sums`.
+pub const MATRIX_OF: &str = "fn matrix_of(elements: Elements, own: u32, lane: u32) -> Sum {
+    let at = own + 16 * (lane / 4) + 2 * (lane % 4);
+    sh_sums[at] = elements.first.x;
+    sh_sums[at + 1] = elements.first.y;
+    sh_sums[at + 128] = elements.first.z;
+    sh_sums[at + 129] = elements.first.w;
+    sh_sums[at + 8] = elements.second.x;
+    sh_sums[at + 9] = elements.second.y;
+    sh_sums[at + 136] = elements.second.z;
+    sh_sums[at + 137] = elements.second.w;
+    workgroupBarrier();
+    let sum = coopLoadT<Sum>(&sh_sums[own], 16);
+    workgroupBarrier();
+    return sum;
+}";
+
+/// Returns the left factor that has these elements, rounded to halves, or to bfloat16 with
+/// [`PtxOptions::halves_as_bfloat16`](crate::PtxOptions::halves_as_bfloat16). Becomes four conversions. See [`ELEMENTS_OF`].
+///
+/// The source declares `alias Left = coop_mat16x16<f16, A>`, and `sh_left`, an array like `sh_elements`, but of `f16`.
+pub const LEFT_OF: &str = "fn left_of(elements: Elements, own: u32, lane: u32) -> Left {
+    let at = own + 16 * (lane / 4) + 2 * (lane % 4);
+    sh_left[at] = f16(elements.first.x);
+    sh_left[at + 1] = f16(elements.first.y);
+    sh_left[at + 128] = f16(elements.first.z);
+    sh_left[at + 129] = f16(elements.first.w);
+    sh_left[at + 8] = f16(elements.second.x);
+    sh_left[at + 9] = f16(elements.second.y);
+    sh_left[at + 136] = f16(elements.second.z);
+    sh_left[at + 137] = f16(elements.second.w);
+    workgroupBarrier();
+    let left = coopLoadT<Left>(&sh_left[own], 16);
+    workgroupBarrier();
+    return left;
+}";
+
 /// A function with a lowering of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Intrinsic {
@@ -162,10 +222,36 @@ pub(crate) enum Intrinsic {
     EndStage,
     /// [`AWAIT_STAGED`]
     AwaitStaged,
+    /// [`NORMAL_EXP2`]
+    NormalExp2,
+    /// [`ELEMENTS_OF`]
+    ElementsOf,
+    /// [`MATRIX_OF`]
+    MatrixOf,
+    /// [`LEFT_OF`]
+    LeftOf,
+}
+
+impl Intrinsic {
+    /// Returns true if the lowering does without the workgroup memory that the text names.
+    pub(crate) const fn replaces_memory(self) -> bool {
+        matches!(
+            self,
+            Self::Merge | Self::Peers | Self::ElementsOf | Self::MatrixOf | Self::LeftOf
+        )
+    }
+
+    /// Returns true if the lowering has no more than a few instructions.
+    pub(crate) const fn is_free(self) -> bool {
+        matches!(
+            self,
+            Self::NormalExp2 | Self::ElementsOf | Self::MatrixOf | Self::LeftOf
+        )
+    }
 }
 
 /// Intrinsics with the names and texts of their functions.
-const ALL: [(Intrinsic, &str, &str); 12] = [
+const ALL: [(Intrinsic, &str, &str); 16] = [
     (Intrinsic::Funnel, "funnel", FUNNEL),
     (Intrinsic::Agree, "agree", AGREE),
     (Intrinsic::Merge, "merge", MERGE),
@@ -178,6 +264,10 @@ const ALL: [(Intrinsic, &str, &str); 12] = [
     (Intrinsic::StageRight, "stage_right", STAGE_RIGHT),
     (Intrinsic::EndStage, "end_stage", END_STAGE),
     (Intrinsic::AwaitStaged, "await_staged", AWAIT_STAGED),
+    (Intrinsic::NormalExp2, "normal_exp2", NORMAL_EXP2),
+    (Intrinsic::ElementsOf, "elements_of", ELEMENTS_OF),
+    (Intrinsic::MatrixOf, "matrix_of", MATRIX_OF),
+    (Intrinsic::LeftOf, "left_of", LEFT_OF),
 ];
 
 /// Returns the intrinsic that a function with this name and text is.

@@ -7,6 +7,7 @@ use super::attention_parts::in_parts;
 use super::{elements_of_binding, padded_bytes};
 use crate::Result;
 use crate::kernels::{Arg, Job, Slot};
+use crate::ops::DType;
 
 /// Number of workgroups that keeps a large device busy.
 const ENOUGH_GROUPS: u64 = 256;
@@ -53,7 +54,7 @@ pub fn attention_job(
     if splits > 1 {
         buffers.push((Slot::Partials, padded_bytes(n_partials)));
         let out = (Arg::Buffer(Slot::Out), 0);
-        launches.push(merge_launch(what, splits, out, what.heads));
+        launches.push(merge_launch(what, splits, DType::F32, out, what.heads));
     }
     Ok(Job { buffers, launches })
 }

@@ -2,6 +2,7 @@
 
 use super::{R, U, W, check_sizes, grid, kernel, span};
 use crate::kernels::{Arg, KernelInfo, Launch, Slot};
+use crate::ops::DType;
 use crate::{Error, Result};
 
 pub(super) static ATTENTION: KernelInfo = kernel(
@@ -18,11 +19,13 @@ pub(super) static MERGE: KernelInfo = kernel(
 /// Number of queries of a workgroup, and number of keys that it processes per step.
 pub(super) const QUERIES: u64 = 32;
 pub(super) const KEYS: u64 = 64;
+/// Columns that a workgroup merges.
+const MERGED_COLUMNS: u64 = 32;
 /// Maximum number of keys of a workgroup, since software GPUs stop long loops.
 pub(super) const MAX_SPLIT: u64 = 8192;
 
 /// Layout of heads of rows in their buffer. Strides are in elements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Heads {
     /// Position of the first element.
     pub offset: u64,
@@ -127,23 +130,31 @@ pub(super) struct Args {
     pub(super) first: u64,
 }
 
-/// Returns the launch that merges splits of the keys and writes the result to `out`, from an element on, with
-/// `out_heads` heads per row.
+/// Returns the launch that merges splits of the keys and writes the result, of a type, to `out`, from an element on, with
+/// `out_heads` heads per row. For a type of 16 bits, heads have an even number of elements, and the element is the first.
 pub(super) fn merge_launch(
     what: &AttentionSize,
     splits: u64,
+    dtype: DType,
     (out, out_from): (Arg, u64),
     out_heads: u64,
 ) -> Launch {
     let rows = what.rows();
-    let n_out = rows * what.dim;
+    let n_groups = rows * what.dim.div_ceil(MERGED_COLUMNS);
     let words = [
-        n_out, what.dim, splits, rows, what.heads, out_heads, out_from, 0,
+        rows * what.dim,
+        what.dim,
+        splits,
+        rows,
+        what.heads,
+        out_heads,
+        out_from,
+        n_groups,
     ];
     Launch {
         kernel: &MERGE,
-        overrides: Vec::new(),
-        grid: grid(n_out.div_ceil(256)),
+        overrides: vec![("TO", dtype.code())],
+        grid: grid(n_groups),
         args: vec![
             Arg::Buffer(Slot::Partials),
             out,

@@ -4,6 +4,7 @@ use super::attention_launch::{Args, AttentionSize, Heads, KEYS, MAX_SPLIT, launc
 use super::{around, beyond_binding, elements_of_slice, how_many, parts, span};
 use crate::Result;
 use crate::kernels::{Arg, Launch, Slot};
+use crate::ops::DType;
 
 /// Sizes of a part. Its heads are whole groups that share a head of keys, or some heads of one group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -253,7 +254,7 @@ impl Whole<'_> {
             splits_before += splits;
         }
         if all_splits > 1 {
-            launches.push(merge_launch(&size, all_splits, out, what.heads));
+            launches.push(merge_launch(&size, all_splits, DType::F32, out, what.heads));
         }
     }
 }

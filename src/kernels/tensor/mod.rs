@@ -4,6 +4,8 @@
 //! kernels load and store vectors of four elements.
 
 mod attention;
+#[cfg(not(target_arch = "wasm32"))]
+mod attention_half;
 mod attention_launch;
 mod attention_parts;
 mod cast;
@@ -26,6 +28,8 @@ use crate::ops::DType;
 use crate::{Error, Result};
 
 pub use attention::attention_job;
+#[cfg(not(target_arch = "wasm32"))]
+pub use attention_half::{attention_half_job, takes_heads};
 #[cfg(cuda_engine)]
 pub(super) use attention_launch::attention_launch;
 pub use attention_launch::{AttentionSize, Heads};
@@ -50,7 +54,7 @@ pub(super) use {
     softmax::softmax_launch,
 };
 
-/// All tensor kernels that every engine runs. [`matmul_half_job`] has another, for CUDA alone.
+/// All tensor kernels that every engine runs. [`matmul_half_job`] and [`attention_half_job`] have others, for CUDA alone.
 pub const KERNELS: [&KernelInfo; 16] = [
     &elementwise::ELEMENTWISE,
     &copy::COPY,

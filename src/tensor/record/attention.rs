@@ -8,14 +8,14 @@ use crate::kernels::tensor::{AttentionSize, Heads, attention_job};
 use crate::tensor::TensorView;
 use crate::tensor::layer::Attention;
 
-/// Returns the layout of heads, `[.., heads, rows, elements]`, in their buffer if the kernel supports it: the elements
-/// of a row must be contiguous.
-fn heads(operand: &Operand<'_>) -> Option<Heads> {
-    let (dims, strides) = (operand.view.shape().dims(), operand.view.strides());
+/// Returns the layout of heads, `[.., heads, rows, elements]`, in a buffer of `n` elements if the kernels support it: the
+/// elements of a row must be contiguous.
+pub(super) fn heads(view: &TensorView, n: u64) -> Option<Heads> {
+    let (dims, strides) = (view.shape().dims(), view.strides());
     let &[head, row, element] = strides.last_chunk()?;
     let is_dense = element == 1 || dims.last() == Some(&1);
     is_dense.then(|| Heads {
-        offset: operand.view.offset() as u64,
+        offset: view.offset() as u64,
         batch: if dims.len() == 4 {
             strides[0] as u64
         } else {
@@ -23,7 +23,7 @@ fn heads(operand: &Operand<'_>) -> Option<Heads> {
         },
         head: head as u64,
         row: row as u64,
-        n: operand.buffer.n_bytes() / 4,
+        n,
     })
 }
 
@@ -43,7 +43,8 @@ impl Recording {
         let mut buffers = Vec::with_capacity(3);
         let mut places = Vec::with_capacity(3);
         for operand in [q, k, v] {
-            if let Some(found) = heads(&operand) {
+            let n = operand.buffer.n_bytes() / 4;
+            if let Some(found) = heads(operand.view, n) {
                 buffers.push(operand.buffer.clone());
                 places.push(found);
                 continue;
@@ -52,11 +53,7 @@ impl Recording {
             let buffer = self.allocate(shape.n_elements())?;
             self.elementwise(&[], operand, None, shape, &buffer).await?;
             let view = TensorView::new(shape.clone());
-            let copy = Operand {
-                buffer: &buffer,
-                view: &view,
-            };
-            places.extend(heads(&copy));
+            places.extend(heads(&view, buffer.n_bytes() / 4));
             buffers.push(buffer);
         }
         let (&[q, k, v], [q_buffer, k_buffer, v_buffer]) = (&places[..], &buffers[..]) else {

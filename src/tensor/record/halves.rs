@@ -50,6 +50,14 @@ impl Recording {
             }
             _ => {}
         }
+        #[cfg(not(target_arch = "wasm32"))]
+        if let (Op::Attention(what), &[q, k, v]) = (op, inputs)
+            && self
+                .attention_on_matrix_units(*what, [q, k, v], out)
+                .await?
+        {
+            return Ok(());
+        }
         let mut wide = Vec::with_capacity(inputs.len());
         for &input in inputs {
             wide.push(self.widened(input).await?);

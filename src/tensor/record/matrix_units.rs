@@ -53,16 +53,16 @@ impl Recording {
         let Some(job) = matmul_half_job(&what, a.operand.dtype, units, most)? else {
             return Ok(false);
         };
-        let a = self.packed(a).await?;
-        let b = self.packed(b).await?;
+        let a = self.packed(a.operand, a.is_copied).await?;
+        let b = self.packed(b.operand, b.is_copied).await?;
         let given = [(Slot::A, &a, 0), (Slot::B, &b, 0), (Slot::Out, out, 0)];
         self.run(&job, &given).await?;
         Ok(true)
     }
 
-    /// Returns the matrix units for a type that the kernel is made for: those of CUDA. Through Vulkan, the compiler of NVIDIA's driver
-    /// spills the kernel's registers, and products in f32 are as fast.
-    fn matrix_units(&self, dtype: DType) -> Option<MatrixUnits> {
+    /// Returns the matrix units for a type that the kernels are made for: those of CUDA. Through Vulkan, the compiler of NVIDIA's driver
+    /// spills the kernels' registers, and f32 is as fast.
+    pub(super) fn matrix_units(&self, dtype: DType) -> Option<MatrixUnits> {
         let device = self.device();
         let capabilities = device.capabilities();
         let units = capabilities.compute_units?;
@@ -78,10 +78,9 @@ impl Recording {
         })
     }
 
-    /// Returns a buffer with a factor in the layout of its matrix. Copies it if necessary.
-    async fn packed(&mut self, factor: Factor<'_>) -> Result<Buffer> {
-        let a = factor.operand;
-        if !factor.is_copied {
+    /// Returns the buffer of an operand or, if `is_copied`, a row-major copy of its elements.
+    pub(super) async fn packed(&mut self, a: AnyOperand<'_>, is_copied: bool) -> Result<Buffer> {
+        if !is_copied {
             return Ok(a.buffer.clone());
         }
         let copy = self.allocate_of(a.dtype, a.view.shape().n_elements())?;

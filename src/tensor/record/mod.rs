@@ -1,6 +1,8 @@
 //! [`Recording`]: records jobs into one stream.
 
 mod attention;
+#[cfg(not(target_arch = "wasm32"))]
+mod attention_half;
 mod elementwise;
 mod halves;
 #[cfg(not(target_arch = "wasm32"))]

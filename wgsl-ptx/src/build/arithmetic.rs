@@ -114,6 +114,8 @@ unary! {
     rsqrt, FLOAT, |ty| format!("rsqrt.approx.{}", ty.suffix());
     /// Computes 2 to the power of `a`.
     ex2, SINGLE, |ty| format!("ex2.approx.{}", ty.suffix());
+    /// Computes 2 to the power of `a`; 0 where that is below the normal numbers.
+    ex2_normal, SINGLE, |ty| format!("ex2.approx.ftz.{}", ty.suffix());
     /// Computes the logarithm to base 2.
     lg2, SINGLE, |ty| format!("lg2.approx.{}", ty.suffix());
     /// Computes the sine, accurate between -pi and pi.

@@ -141,6 +141,26 @@ impl PtxKernel {
         d
     }
 
+    /// Returns two numbers of single precision, rounded to halves or to bfloat16, in one 32-bit register, the first in its low half.
+    /// From `sm_80` on.
+    pub fn round_pair(
+        &mut self,
+        to_bfloat16: bool,
+        low: impl Into<Operand>,
+        high: impl Into<Operand>,
+    ) -> Register {
+        let pair = [high.into(), low.into()];
+        for x in pair {
+            self.require("round_pair", x.ty(), |ty| ty == PtxType::F32);
+        }
+        let mnemonic = if to_bfloat16 {
+            "cvt.rn.bf16x2.f32"
+        } else {
+            "cvt.rn.f16x2.f32"
+        };
+        self.compute(PtxType::U32, mnemonic, &pair)
+    }
+
     /// Returns the low and the high half of a 32-bit value, as values of a 16-bit type.
     pub fn unpack(&mut self, ty: PtxType, pair: impl Into<Operand>) -> [Register; 2] {
         let pair = pair.into();

@@ -8,6 +8,7 @@ use super::frame::{Frame, ResultOf};
 use super::statement::Targets;
 use super::value::Value;
 use crate::Result;
+use crate::intrinsics::Intrinsic;
 
 /// Cached facts about a function.
 #[derive(Clone, Copy)]
@@ -22,10 +23,15 @@ pub(super) struct Facts {
 impl Lowering<'_> {
     /// naga orders functions after their callees.
     pub(super) fn gather_facts(&mut self) {
-        for (_, function) in self.module.functions.iter() {
+        for (handle, function) in self.module.functions.iter() {
+            let is_free = self.intrinsic_of(handle).is_some_and(Intrinsic::is_free);
             let facts = Facts {
-                has_barrier: self.has_barrier(&function.body),
-                size: self.size_of(&function.body),
+                has_barrier: !is_free && self.has_barrier(&function.body),
+                size: if is_free {
+                    1
+                } else {
+                    self.size_of(&function.body)
+                },
                 own: n_statements(&function.body),
             };
             self.facts.push(facts);

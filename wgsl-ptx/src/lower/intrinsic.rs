@@ -11,14 +11,14 @@ use crate::intrinsics::{self, Intrinsic};
 
 impl Lowering<'_> {
     /// Returns the intrinsic that a function is, if this kernel can use its lowering.
-    fn intrinsic_of(&self, function: Handle<Function>) -> Option<Intrinsic> {
+    pub(super) fn intrinsic_of(&self, function: Handle<Function>) -> Option<Intrinsic> {
         let name = self.module.functions[function].name.as_deref()?;
         let span = self.module.functions.get_span(function);
         let text = self.wgsl.get(span.to_range()?)?;
         let is_warp = self.n_invocations() <= 32;
         let has_redux = self.options.sm >= super::subgroup::REDUX_SM;
         intrinsics::find(name, text).filter(|intrinsic| match intrinsic {
-            Intrinsic::Funnel => true,
+            Intrinsic::Funnel | Intrinsic::NormalExp2 => true,
             Intrinsic::Agree => is_warp && has_redux,
             Intrinsic::Merge => is_warp && has_redux && self.owns_its_variables(function),
             Intrinsic::Peers => self.n_invocations() == 32 && self.owns_its_variables(function),
@@ -30,6 +30,9 @@ impl Lowering<'_> {
             | Intrinsic::StageRight
             | Intrinsic::EndStage
             | Intrinsic::AwaitStaged => self.copies_asynchronously(),
+            Intrinsic::ElementsOf | Intrinsic::MatrixOf | Intrinsic::LeftOf => {
+                self.has_elements(function) && self.owns_its_variables(function)
+            }
         })
     }
 
@@ -63,6 +66,10 @@ impl Lowering<'_> {
             Some(Intrinsic::StageLeft | Intrinsic::StageRight) => self.stage(callee, arguments),
             Some(Intrinsic::EndStage) => Ok(self.end_stage()),
             Some(Intrinsic::AwaitStaged) => Ok(self.await_staged(arguments)),
+            Some(Intrinsic::NormalExp2) => Ok(self.normal_exp2(arguments)),
+            // The registers of a matrix of sums are its elements, in this order.
+            Some(Intrinsic::ElementsOf | Intrinsic::MatrixOf) => Ok(arguments.first().cloned()),
+            Some(Intrinsic::LeftOf) => self.left_factor(arguments),
             None => Ok(None),
         }
     }
@@ -72,7 +79,7 @@ impl Lowering<'_> {
         let functions = self.module.functions.iter();
         let mut others = functions.filter(|(handle, _)| {
             let intrinsic = self.intrinsic_of(*handle);
-            !matches!(intrinsic, Some(Intrinsic::Merge | Intrinsic::Peers))
+            !intrinsic.is_some_and(Intrinsic::replaces_memory)
         });
         let names = |function: &Function| global_variables(function).any(|v| v == variable);
         names(entry) || others.any(|(_, function)| names(function))
@@ -122,6 +129,13 @@ impl Lowering<'_> {
         let address = self.raw_address(words)?;
         self.kernel.store(ty, Ordering::Weak, &address, value[0]);
         Some(Value::Leaves(Vec::new()))
+    }
+
+    fn normal_exp2(&mut self, arguments: &[Value]) -> Option<Value> {
+        let [Value::Leaves(x)] = arguments else {
+            return None;
+        };
+        Some(Operand::from(self.kernel.ex2_normal(x[0])).into())
     }
 
     fn funnel(&mut self, arguments: &[Value]) -> Result<Option<Value>> {

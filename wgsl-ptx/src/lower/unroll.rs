@@ -13,6 +13,8 @@ use crate::build::Operand;
 const MAX_TURNS: usize = 16;
 /// Most expressions and statements of an unrolled loop in total, including called functions.
 const MAX_SIZE: usize = 512;
+/// The same for loops that multiply matrices, whose code is short where the addresses of the matrices are constants.
+const MAX_SIZE_OF_PRODUCTS: usize = 8192;
 
 /// A loop with a counter that only its continuing block changes.
 struct Counted {
@@ -98,7 +100,11 @@ impl Lowering<'_> {
         };
         let size = self.size_of(body).saturating_add(self.size_of(continuing));
         let trip_count = self.trip_count(start, bound, step, comparison, update)?;
-        let fits = trip_count.filter(|trip_count| trip_count.saturating_mul(size) <= MAX_SIZE);
+        let most = match multiplies(function, body) {
+            true => MAX_SIZE_OF_PRODUCTS,
+            false => MAX_SIZE,
+        };
+        let fits = trip_count.filter(|trip_count| trip_count.saturating_mul(size) <= most);
         Ok(fits.map(|trip_count| Counted {
             counter,
             start,
@@ -192,6 +198,21 @@ impl Lowering<'_> {
         };
         block.iter().map(size).fold(1, usize::saturating_add)
     }
+}
+
+/// Returns true if a block, or an inner loop of it, multiplies matrices itself.
+fn multiplies(function: &Function, block: &Block) -> bool {
+    block.iter().any(|statement| match statement {
+        Statement::Emit(range) => range.clone().any(|handle| {
+            matches!(
+                function.expressions[handle],
+                Expression::CooperativeMultiplyAdd { .. }
+            )
+        }),
+        Statement::Block(block) => multiplies(function, block),
+        Statement::Loop { body, .. } => multiplies(function, body),
+        _ => false,
+    })
 }
 
 /// Returns variable and value of a store to a whole local variable.

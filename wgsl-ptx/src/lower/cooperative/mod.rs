@@ -11,6 +11,7 @@
 //!
 //! naga has checked that control flow is uniform at all of these operations, so that a warp takes part as a whole.
 
+mod elements;
 mod memory;
 
 use naga::{

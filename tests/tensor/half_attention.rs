@@ -1,0 +1,250 @@
+//! Attention of 16-bit tensors: on matrix units where the engine has them, else in f32.
+
+use pagepress::gpu::GpuDevice;
+use pagepress::tensor::layer::Attention;
+use pagepress::tensor::{DType, GpuTensor, Shape, cpu};
+
+use crate::attention::{Case, case};
+use crate::naive::{self, numbers};
+use crate::subject::Subject;
+
+const HALVES: [DType; 2] = [DType::F16, DType::BF16];
+
+/// A tensor of 16 bits and its elements, row-major, as it rounds them.
+struct Half {
+    values: Vec<f32>,
+    tensor: GpuTensor,
+}
+
+/// Layout of `[batch, heads, rows, elements]` in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    Dense,
+    /// Rows contain all heads, as in the output of a matrix product.
+    SideBySide,
+    /// The same, and rows do not begin at multiples of 16 bytes.
+    Unaligned,
+}
+
+async fn half(
+    device: &GpuDevice,
+    dtype: DType,
+    [batch, heads, rows, dim]: [usize; 4],
+    layout: Layout,
+    values: &[f32],
+) -> Half {
+    let mut bits = vec![0; values.len()];
+    cpu::to_bits(dtype, values, &mut bits).unwrap();
+    let shape = |dims: &[usize]| Shape::new(dims).unwrap();
+    let upload = async |bits: &[u16], dims: &[usize]| {
+        let tensor = GpuTensor::from_bits_async(device, bits, dtype, shape(dims)).await;
+        tensor.unwrap()
+    };
+    let tensor = match layout {
+        Layout::Dense => upload(&bits, &[batch, heads, rows, dim]).await,
+        Layout::SideBySide | Layout::Unaligned => {
+            let gap = if layout == Layout::SideBySide { 0 } else { 3 };
+            let pitch = dim + gap;
+            let mut all = vec![0; batch * rows * heads * pitch];
+            for (at, &x) in bits.iter().enumerate() {
+                let (row, column) = (at / dim, at % dim);
+                let (head, batch) = (row / rows % heads, row / rows / heads);
+                let to = (batch * rows + row % rows) * heads + head;
+                all[to * pitch + gap + column] = x;
+            }
+            let whole = upload(&all, &[batch, rows, heads, pitch]).await;
+            let inner = whole.slice(3, gap..pitch).unwrap();
+            inner.permute(&[0, 2, 1, 3]).unwrap()
+        }
+    };
+    Half {
+        values: tensor.to_vec_async().await.unwrap(),
+        tensor,
+    }
+}
+
+/// Returns the error, relative to the weighted mean of magnitudes, of weights and of a result of a type.
+fn tolerance(dtype: DType) -> f64 {
+    match dtype {
+        DType::F16 => 1.5e-3,
+        _ => 1.2e-2,
+    }
+}
+
+fn check(
+    case: &Case,
+    what: Attention,
+    [q, k, v]: [&Half; 3],
+    found: &[f32],
+    most: f64,
+    name: &str,
+) {
+    let wide = |half: &Half| {
+        half.values
+            .iter()
+            .copied()
+            .map(f64::from)
+            .collect::<Vec<_>>()
+    };
+    let (q, k, v) = (wide(q), wide(k), wide(v));
+    let [_, heads, n_q, dim] = case.q;
+    let [_, key_heads, n_k, _] = case.k;
+    let scale = what.scale.map_or(1.0 / (dim as f64).sqrt(), f64::from);
+    for (row, (found, query)) in found.chunks(dim).zip(q.chunks(dim)).enumerate() {
+        let (product, query_at) = (row / n_q, row % n_q);
+        let (batch, head) = (product / heads, product % heads);
+        let of_keys = (batch * key_heads + head / (heads / key_heads)) * n_k * dim;
+        let n_seen = match what.causal {
+            true => query_at + n_k - n_q + 1,
+            false => n_k,
+        };
+        let rows = |all: &'_ [f64]| -> Vec<Vec<f64>> {
+            let seen = all[of_keys..][..n_seen * dim].chunks(dim);
+            seen.map(<[f64]>::to_vec).collect()
+        };
+        let (keys, values) = (rows(&k), rows(&v));
+        let keys: Vec<&[f64]> = keys.iter().map(Vec::as_slice).collect();
+        let values: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
+        let exact = naive::attention(query, &keys, &values, scale);
+        for (found, (exact, magnitude)) in found.iter().zip(exact) {
+            let off = (f64::from(*found) - exact).abs();
+            assert!(
+                off <= most * magnitude,
+                "{name} row {row}: {found}, exactly {exact}"
+            );
+        }
+    }
+}
+
+async fn attend(device: &GpuDevice, dtype: DType, case: &Case, layout: Layout, what: Attention) {
+    let tensor = async |dims: [usize; 4], seed, size| {
+        let values = numbers(dims.iter().product(), seed, size);
+        half(device, dtype, dims, layout, &values).await
+    };
+    let (q, k) = (tensor(case.q, 70, 2.0).await, tensor(case.k, 71, 2.0).await);
+    let v = tensor(case.k, 72, 1.0).await;
+    let result = q.tensor.attention_async(&k.tensor, &v.tensor, what).await;
+    let result = result.unwrap();
+    assert_eq!(result.dtype(), dtype);
+    assert_eq!(result.shape().dims(), case.q);
+    let found = result.to_vec_async().await.unwrap();
+    let name = format!("{dtype:?} {:?} {:?} {layout:?} {what:?}", case.q, case.k);
+    check(case, what, [&q, &k, &v], &found, tolerance(dtype), &name);
+}
+
+pub async fn attention_of_halves_of_any_size(subject: &Subject) {
+    let Subject::Gpu(device) = subject else {
+        return;
+    };
+    let cases = [
+        case(1, [1, 1], [1, 1], 8),
+        case(2, [3, 3], [33, 65], 16),
+        case(1, [4, 2], [40, 64], 64),
+        case(2, [6, 2], [31, 70], 80),
+        case(1, [8, 1], [70, 150], 128),
+        case(1, [2, 2], [300, 300], 64),
+        case(1, [1, 1], [20, 67], 12),
+        case(1, [2, 1], [9, 67], 136),
+        case(1, [4, 1], [1, 200], 32),
+    ];
+    for (dtype, case) in HALVES
+        .into_iter()
+        .flat_map(|d| cases.iter().map(move |c| (d, c)))
+    {
+        for causal in [false, true] {
+            for scale in [None, Some(-0.2)] {
+                let what = Attention { causal, scale };
+                attend(device, dtype, case, Layout::Dense, what).await;
+            }
+        }
+    }
+}
+
+/// Few rows and many keys, which workgroups share.
+pub async fn many_keys_of_halves_are_split(subject: &Subject) {
+    let Subject::Gpu(device) = subject else {
+        return;
+    };
+    for (dtype, causal) in HALVES.into_iter().flat_map(|d| [(d, false), (d, true)]) {
+        let what = Attention {
+            causal,
+            scale: None,
+        };
+        for case in [
+            case(1, [8, 2], [1, 3000], 128),
+            case(1, [2, 1], [70, 1100], 64),
+        ] {
+            attend(device, dtype, &case, Layout::Dense, what).await;
+        }
+    }
+}
+
+pub async fn heads_of_halves_in_every_layout(subject: &Subject) {
+    let Subject::Gpu(device) = subject else {
+        return;
+    };
+    let causal = Attention {
+        causal: true,
+        scale: None,
+    };
+    for (dtype, layout) in HALVES
+        .into_iter()
+        .flat_map(|d| [(d, Layout::SideBySide), (d, Layout::Unaligned)])
+    {
+        attend(
+            device,
+            dtype,
+            &case(2, [4, 2], [37, 50], 64),
+            layout,
+            causal,
+        )
+        .await;
+    }
+}
+
+/// Keys and values that a mask hides have no influence, even if they are not finite; those that are seen arrive.
+pub async fn hidden_halves_do_not_matter(subject: &Subject) {
+    let Subject::Gpu(device) = subject else {
+        return;
+    };
+    let case = case(1, [2, 1], [150, 150], 64);
+    let causal = Attention {
+        causal: true,
+        scale: None,
+    };
+    for (dtype, special) in HALVES
+        .into_iter()
+        .flat_map(|d| [f32::NAN, f32::INFINITY, f32::NEG_INFINITY].map(|x| (d, x)))
+    {
+        for at in [0, 63, 64, 130, 149] {
+            for is_value in [false, true] {
+                let [q, mut k, mut v] = [80, 81, 82].map(|seed| numbers(150 * 64, seed, 1.0));
+                let of_both = [&q[..], &q[..]].concat();
+                let spoiled = if is_value { &mut v } else { &mut k };
+                spoiled[64 * at + 5] = special;
+                let tensor = async |dims, values: &[f32]| {
+                    half(device, dtype, dims, Layout::Dense, values)
+                        .await
+                        .tensor
+                };
+                let q = tensor(case.q, &of_both).await;
+                let (k, v) = (tensor(case.k, &k).await, tensor(case.k, &v).await);
+                let found = q.attention_async(&k, &v, causal).await.unwrap();
+                let found = found.to_vec_async().await.unwrap();
+                let name = format!("{dtype:?} {special} at {at}, value: {is_value}");
+                for (row, found) in found.chunks(64).enumerate() {
+                    let is_seen = row % 150 >= at;
+                    let column = found.iter().position(|x| !x.is_finite());
+                    match (is_seen, is_value) {
+                        (false, _) => assert_eq!(column, None, "{name}, row {row}"),
+                        (true, true) => assert_eq!(column, Some(5), "{name}, row {row}"),
+                        (true, false) if special.is_nan() => {
+                            assert_eq!(column, Some(0), "{name}, row {row}");
+                        }
+                        (true, false) => {}
+                    }
+                }
+            }
+        }
+    }
+}
