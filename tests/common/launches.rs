@@ -92,7 +92,15 @@ pub fn launches_on(compute_units: &[Option<ComputeUnits>]) -> BTreeMap<String, L
 fn half_jobs() -> Vec<Job> {
     let mut jobs = Vec::new();
     for dtype in [DType::F16, DType::BF16] {
-        for (workgroup_bytes, size) in [(227 << 10, 4096), (227 << 10, 512), (48 << 10, 512)] {
+        // Sizes and workgroup memory for each configuration.
+        for (workgroup_bytes, size) in [
+            (227 << 10, 4096),
+            (227 << 10, 1024),
+            (227 << 10, 768),
+            (227 << 10, 512),
+            (163 << 10, 4096),
+            (48 << 10, 4096),
+        ] {
             for transposed in [[false, false], [false, true], [true, false], [true, true]] {
                 let [a, b] = transposed.map(|transposed| Matrix {
                     transposed,

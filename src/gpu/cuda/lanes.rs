@@ -1,7 +1,8 @@
 //! Concurrent streams, and the dependencies between them.
 //!
-//! There is one lane for uploads. There are several for kernels, which submissions use in turn, since a small job does
-//! not fill a GPU, and several for downloads, since one that waits for its kernels would block those queued behind it.
+//! There is one lane for uploads. There are several for kernels, which independent submissions use in turn, since a small job
+//! does not fill a GPU, and several for downloads, since one that waits for its kernels would block those queued behind it.
+//! A submission that has to wait for kernels runs on their lane, since a wait between lanes costs several microseconds.
 //! Every step on a lane gets a ticket, the next number of that lane, and every piece of memory records the tickets of
 //! its last use on each lane. A step on one lane that touches memory last used on another first waits for that ticket
 //! only. So work that shares no memory overlaps, also across submissions, and accesses to pooled memory stay in order.
@@ -136,6 +137,30 @@ impl State {
     }
 }
 
+impl Board {
+    /// Returns the lane of kernels whose unfinished steps use most of the memory; `None` if no such step uses any.
+    fn awaited_lane<'m>(
+        &mut self,
+        memory: impl IntoIterator<Item = &'m Uses>,
+    ) -> Result<Option<usize>> {
+        let mut n_awaited = [0; N_LANES];
+        let mut is_known = [false; N_LANES];
+        for uses in memory {
+            let tickets = uses.tickets().into_iter().enumerate();
+            for (at, ticket) in tickets.skip(1).take(N_COMPUTE) {
+                let lane = &mut self.lanes[at];
+                if ticket > lane.passed && !is_known[at] {
+                    lane.forget_passed()?;
+                    is_known[at] = true;
+                }
+                n_awaited[at] += usize::from(ticket > lane.passed);
+            }
+        }
+        let most = n_awaited.into_iter().max().filter(|&n| n > 0);
+        Ok(most.and_then(|most| n_awaited.iter().position(|&n| n == most)))
+    }
+}
+
 impl Lanes {
     pub(super) fn new(
         context: &Arc<Context>,
@@ -163,18 +188,23 @@ impl Lanes {
         self.board.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Locks all lanes for a submission.
-    pub(super) fn hold<'a>(&'a self, entered: &'a Entered<'a>) -> Held<'a> {
+    /// Locks all lanes for a submission that uses `memory`.
+    pub(super) fn hold<'a, 'm>(
+        &'a self,
+        entered: &'a Entered<'a>,
+        memory: impl IntoIterator<Item = &'m Uses>,
+    ) -> Result<Held<'a>> {
         let mut board = self.lock();
         board.n_submissions += 1;
-        Held {
+        let in_turn = 1 + board.n_submissions % N_COMPUTE;
+        Ok(Held {
             context: &self.context,
             entered,
-            compute: 1 + board.n_submissions % N_COMPUTE,
+            compute: board.awaited_lane(memory)?.unwrap_or(in_turn),
             download: 1 + N_COMPUTE + board.n_submissions % N_DOWNLOAD,
             board,
             used: [false; N_LANES],
-        }
+        })
     }
 
     /// Returns markers after the last uses in `uses`; none for uses that the device is known to have completed.

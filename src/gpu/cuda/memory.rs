@@ -52,7 +52,7 @@ impl CudaBuffer {
         let buffer = Self::uncleared(shared, n_bytes)?;
         let address = buffer.device_ptr();
         let entered = shared.context.enter()?;
-        let mut held = shared.lanes.hold(&entered);
+        let mut held = shared.lanes.hold(&entered, buffer.uses())?;
         held.issue(Lane::Compute, buffer.uses(), "cuMemsetD8Async", |stream| {
             // SAFETY: the allocation has `n_bytes` at its address and is of the current context; the pool keeps it until
             // the lane has passed this step.

@@ -62,18 +62,20 @@ impl Step {
         }
     }
 
+    /// Returns the memory that it accesses.
+    fn uses(&self) -> impl Iterator<Item = &Uses> {
+        let (launch, ends) = match self {
+            Self::Launch(launch) => (Some(launch), [None, None]),
+            Self::Copy { src, dst, .. } => (None, [src.uses(), dst.uses()]),
+        };
+        let launched = launch.into_iter().flat_map(Launch::uses);
+        launched.chain(ends.into_iter().flatten())
+    }
+
     /// Makes its lane wait for the last uses of all its memory.
     fn join(&self, held: &mut Held<'_>) -> Result<()> {
-        match self {
-            Self::Launch(launch) => {
-                let mut uses = launch.uses();
-                uses.try_for_each(|uses| held.join(self.lane(), uses))
-            }
-            Self::Copy { src, dst, .. } => {
-                let mut uses = src.uses().into_iter().chain(dst.uses());
-                uses.try_for_each(|uses| held.join(self.lane(), uses))
-            }
-        }
+        self.uses()
+            .try_for_each(|uses| held.join(self.lane(), uses))
     }
 
     fn issue(&self, held: &mut Held<'_>) -> Result<()> {
@@ -251,7 +253,8 @@ impl CudaStream {
         self.hosts.dedup_by_key(|host| host.id());
         let host_is_away: Vec<_> = self.hosts.iter().map(CudaHostBuffer::lock).collect();
         let entered = self.shared.context.enter()?;
-        let mut held = self.shared.lanes.hold(&entered);
+        let memory = self.steps.iter().flat_map(Step::uses);
+        let mut held = self.shared.lanes.hold(&entered, memory)?;
         let times = self.issue(&mut held, copies_timed)?;
         let marks = held.finish()?;
         drop(entered);

@@ -78,7 +78,7 @@ pub fn matmul_naive_job(m: u64, n: u64, k: u64) -> Result<Job> {
 }
 
 /// Appends launches that add the slices of each product.
-fn append_sum(job: &mut Job, size: [u64; 3], max_binding_bytes: u64) -> Result<()> {
+pub(super) fn append_sum(job: &mut Job, size: [u64; 3], max_binding_bytes: u64) -> Result<()> {
     let sum = reduce_columns_job(Reduction::Sum, size, max_binding_bytes)?;
     // The input of the reduction is [`Slot::Slices`] instead of `A`.
     let scratch = |(slot, _): &(Slot, u64)| matches!(slot, Slot::Partials | Slot::FewerPartials);

@@ -1,5 +1,6 @@
 //! Jobs of products of 16-bit matrices on matrix units.
 
+use super::matmul::append_sum;
 use super::{Matrix, Product, R, U, W, grid, padded_bytes, padded_bytes_of};
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
 use crate::ops::DType;
@@ -29,10 +30,13 @@ pub struct MatrixUnits {
     pub workgroup_bytes: u64,
 }
 
-/// Configuration of a workgroup, whose subgroups compute 64 rows and columns each.
+/// Configuration of a workgroup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Form {
+    /// Subgroups along m and n.
     subgroups: [u64; 2],
+    /// Matrices of 16 by 16 elements of a subgroup.
+    matrices: [u64; 2],
     /// Steps in workgroup memory at once.
     stages: u64,
     /// Length of k of a step.
@@ -41,31 +45,44 @@ struct Form {
     speed: u64,
 }
 
-/// Configurations, the fastest for large products first.
-const FORMS: [Form; 3] = [
-    Form {
-        subgroups: [2, 4],
-        stages: 3,
-        depth: 64,
-        speed: 354,
-    },
-    Form {
-        subgroups: [2, 2],
-        stages: 3,
-        depth: 64,
-        speed: 334,
-    },
-    Form {
-        subgroups: [2, 2],
-        stages: 2,
-        depth: 32,
-        speed: 283,
-    },
+/// Configurations, the fastest for large products first. The last one fits the workgroup memory of every GPU.
+const FORMS: [Form; 6] = [
+    Form::new([2, 4], [4, 4], 3, 64, 370),
+    Form::new([2, 2], [4, 4], 3, 64, 302),
+    Form::new([2, 2], [2, 4], 3, 64, 181),
+    Form::new([2, 2], [2, 2], 3, 64, 146),
+    Form::new([1, 2], [2, 2], 4, 64, 108),
+    Form::new([2, 2], [4, 4], 2, 32, 250),
 ];
+/// Multiprocessors of the GPU on which the speeds were measured.
+const MEASURED_UNITS: u64 = 132;
+/// Numbers of slices of k.
+const SLICES: [u64; 5] = [1, 2, 4, 8, 16];
+/// Minimum length of a slice of k.
+const MIN_SLICE: u64 = 256;
 
 impl Form {
+    const fn new(
+        subgroups: [u64; 2],
+        matrices: [u64; 2],
+        stages: u64,
+        depth: u64,
+        speed: u64,
+    ) -> Self {
+        Self {
+            subgroups,
+            matrices,
+            stages,
+            depth,
+            speed,
+        }
+    }
+
     const fn tile(self) -> [u64; 2] {
-        [64 * self.subgroups[0], 64 * self.subgroups[1]]
+        [
+            16 * self.matrices[0] * self.subgroups[0],
+            16 * self.matrices[1] * self.subgroups[1],
+        ]
     }
 
     /// Returns the number of bytes of workgroup memory for factors in any order.
@@ -77,13 +94,36 @@ impl Form {
         2 * self.stages * (lines(rows) + lines(columns)) + edge
     }
 
-    /// Returns the time of a product, in units of no meaning.
-    fn time(self, what: &Product, n_units: u64) -> u64 {
+    /// Returns the estimated time in ns of a product in slices of k.
+    fn time(self, what: &Product, k_slice: u64, n_units: u64) -> u64 {
         let [rows, columns] = self.tile();
-        let n_tiles = what.batch * what.m.div_ceil(rows) * what.n.div_ceil(columns);
+        let slices = what.k.div_ceil(k_slice);
+        let n_tiles = slices * what.batch * what.m.div_ceil(rows) * what.n.div_ceil(columns);
         let turns = n_tiles.div_ceil(n_units.max(1));
-        turns.saturating_mul(rows * columns * 1000) / self.speed
+        let operations = (2 * rows * columns).saturating_mul(k_slice);
+        let of_tile = operations.saturating_mul(MEASURED_UNITS) / (1000 * self.speed);
+        let of_sum = match slices {
+            1 => 0,
+            // A launch, and slices that are written and read at 2 TB/s.
+            _ => 3000 + slices * what.batch * what.m * what.n * 8 / 2000,
+        };
+        turns.saturating_mul(of_tile).saturating_add(of_sum)
     }
+}
+
+/// Returns the fastest configuration that fits a device, and the length of its slices of k.
+fn choose(what: &Product, units: MatrixUnits) -> Option<(Form, u64)> {
+    let fitting = FORMS
+        .into_iter()
+        .filter(|form| form.workgroup_bytes() <= units.workgroup_bytes);
+    let all = fitting.flat_map(|form| {
+        let lengths = SLICES.map(|slices| what.k.div_ceil(slices).next_multiple_of(form.depth));
+        let enough = lengths.into_iter().enumerate();
+        enough
+            .filter(|&(i, length)| i == 0 || length >= MIN_SLICE)
+            .map(move |(_, length)| (form, length))
+    });
+    all.min_by_key(|(form, k_slice)| form.time(what, *k_slice, units.n_units))
 }
 
 /// Returns true if the kernel can read a factor: its contiguous lines start at multiples of 16 bytes, and those along k
@@ -118,21 +158,29 @@ pub fn matmul_half_job(
             expected: "16-bit elements in lines that start at multiples of 8",
         });
     }
+    let Some((form, k_slice)) = choose(what, units) else {
+        return Ok(None);
+    };
     let n_out = what.batch * what.m * what.n;
-    let buffers = vec![
+    let slices = what.k.div_ceil(k_slice);
+    let mut buffers = vec![
         (Slot::A, padded_bytes_of(dtype, what.a.n)),
         (Slot::B, padded_bytes_of(dtype, what.b.n)),
         (Slot::Out, padded_bytes(n_out)),
     ];
-    let fitting = FORMS
-        .into_iter()
-        .filter(|form| form.workgroup_bytes() <= units.workgroup_bytes);
-    let form = fitting.min_by_key(|form| form.time(what, units.n_units));
-    let is_bound = buffers.iter().all(|(_, n)| *n <= max_binding_bytes);
-    Ok(form.filter(|_| is_bound).map(|form| Job {
+    buffers.extend((slices > 1).then(|| (Slot::Slices, padded_bytes(slices * n_out))));
+    if buffers.iter().any(|(_, n)| *n > max_binding_bytes) {
+        return Ok(None);
+    }
+    let mut job = Job {
         buffers,
-        launches: vec![launch(what, dtype, form)],
-    }))
+        launches: vec![launch(what, dtype, form, k_slice)],
+    };
+    if slices > 1 {
+        let size = [what.batch, slices, what.m * what.n];
+        append_sum(&mut job, size, max_binding_bytes)?;
+    }
+    Ok(Some(job))
 }
 
 /// Returns the launch of one product of dense matrices of halves on matrix units; `None` where k or n is no multiple of
@@ -148,14 +196,15 @@ pub(in crate::kernels) fn half_launch(m: u64, n: u64, k: u64) -> Option<Launch> 
         b: Matrix::dense(k, n, k * n),
     };
     let is_taken = takes_halves(&what.a, true, k) && takes_halves(&what.b, false, k);
-    // The form that fits the workgroup memory of every GPU.
-    is_taken.then(|| launch(&what, DType::F16, FORMS[2]))
+    let [.., form] = FORMS;
+    is_taken.then(|| launch(&what, DType::F16, form, k.next_multiple_of(form.depth)))
 }
 
-fn launch(what: &Product, dtype: DType, form: Form) -> Launch {
+fn launch(what: &Product, dtype: DType, form: Form, k_slice: u64) -> Launch {
     let [rows, columns] = form.tile();
     let (tiles_m, tiles_n) = (what.m.div_ceil(rows), what.n.div_ceil(columns));
-    let n_tiles = tiles_m * tiles_n * what.batch;
+    let slices = what.k.div_ceil(k_slice);
+    let n_tiles = tiles_m * tiles_n * what.batch * slices;
     let (a, b) = (&what.a, &what.b);
     let words = [
         what.m,
@@ -170,8 +219,13 @@ fn launch(what: &Product, dtype: DType, form: Form) -> Launch {
         b.pitch / UNIT,
         a.batch / UNIT,
         b.batch / UNIT,
+        k_slice,
+        slices,
+        0,
+        0,
     ];
-    let args = [Slot::A, Slot::B, Slot::Out].map(Arg::Buffer);
+    let out = if slices == 1 { Slot::Out } else { Slot::Slices };
+    let args = [Slot::A, Slot::B, out].map(Arg::Buffer);
     Launch {
         kernel: match dtype {
             DType::BF16 => &BFLOAT16,
@@ -180,6 +234,8 @@ fn launch(what: &Product, dtype: DType, form: Form) -> Launch {
         overrides: vec![
             ("SUBGROUPS_M", form.subgroups[0] as u32),
             ("SUBGROUPS_N", form.subgroups[1] as u32),
+            ("MATRICES_M", form.matrices[0] as u32),
+            ("MATRICES_N", form.matrices[1] as u32),
             ("STAGES", form.stages as u32),
             ("TILE_K", form.depth as u32),
             ("A_BY_K", (!a.transposed).into()),
@@ -213,30 +269,47 @@ mod tests {
         }
     }
 
-    fn tile(what: &Product, units: MatrixUnits) -> Option<(u32, u32)> {
-        let job = matmul_half_job(what, DType::F16, units, 1 << 30).ok()??;
-        let overrides = &job.launches.first()?.overrides;
-        Some((overrides[1].1, overrides[3].1))
+    const LARGE: [u64; 3] = [128, 256, 64];
+
+    /// Rows and columns of a tile, and depth of a step.
+    fn tile(what: &Product, units: MatrixUnits) -> Option<[u64; 3]> {
+        let (form, _) = choose(what, units)?;
+        let [rows, columns] = form.tile();
+        Some([rows, columns, form.depth])
     }
 
     #[test]
     fn large_products_have_large_tiles_where_they_fit() {
-        assert_eq!(tile(&dense(8192, 8192, 8192), H100), Some((4, 64)));
-        assert_eq!(tile(&dense(1024, 1024, 1024), H100), Some((2, 64)));
+        assert_eq!(tile(&dense(8192, 8192, 8192), H100), Some(LARGE));
+        assert_eq!(tile(&dense(2048, 2048, 2048), H100), Some(LARGE));
+        assert_eq!(tile(&dense(1024, 1024, 1024), H100), Some([64, 128, 64]));
+        assert_eq!(tile(&dense(512, 512, 512), H100), Some([32, 64, 64]));
         let of = |workgroup_bytes| MatrixUnits {
             workgroup_bytes,
             ..H100
         };
         let large = dense(8192, 8192, 8192);
-        assert_eq!(tile(&large, of(163 << 10)), Some((2, 64)));
-        assert_eq!(tile(&large, of(48 << 10)), Some((2, 32)));
+        assert_eq!(tile(&large, of(163 << 10)), Some([128, 128, 64]));
+        assert_eq!(tile(&large, of(48 << 10)), Some([128, 128, 32]));
         assert_eq!(tile(&large, of(32 << 10)), None);
+    }
+
+    #[test]
+    fn long_sums_of_few_rows_are_split() {
+        let slices = |m, k| {
+            let job = matmul_half_job(&dense(m, 4096, k), DType::F16, H100, 1 << 30);
+            let launches = job.unwrap().unwrap().launches;
+            (choose(&dense(m, 4096, k), H100).unwrap().1, launches.len())
+        };
+        assert_eq!(slices(16, 4096), (2048, 2));
+        assert_eq!(slices(16, 256), (256, 1));
+        assert_eq!(slices(4096, 4096), (4096, 1));
     }
 
     #[test]
     fn a_form_counts_the_workgroup_memory_that_it_takes() {
         // The longest rows: both factors along k.
-        assert_eq!(FORMS[2].workgroup_bytes(), 45_056);
+        assert_eq!(FORMS[5].workgroup_bytes(), 45_056);
         assert!(FORMS[0].workgroup_bytes() <= 227 << 10);
     }
 
