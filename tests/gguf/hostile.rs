@@ -125,6 +125,15 @@ fn refused(file: &File, text: &str) {
 }
 
 #[test]
+fn seeds_of_the_fuzz_target_are_files() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus/gguf");
+    for (name, n_tensors) in [("seed_tensors", 4), ("seed_nested", 0)] {
+        let bytes = std::fs::read(format!("{folder}/{name}")).unwrap();
+        assert_eq!(read(&bytes), Some(n_tensors), "{name}");
+    }
+}
+
+#[test]
 fn broken_rules_are_named() {
     let file = File::default;
     assert_eq!(read(&file().bytes()), Some(0));
