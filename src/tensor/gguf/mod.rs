@@ -66,7 +66,7 @@ impl GgufFile {
         header::read(bytes, bytes.len() as u64)
     }
 
-    /// Reads the header of a file by a reader, from its start and no further than the header's end.
+    /// Reads the header of a file by a reader, from its start to at most 64 KiB behind the header's end.
     ///
     /// ```no_run
     /// use pagepress::tensor::gguf::GgufFile;

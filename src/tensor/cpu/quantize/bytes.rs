@@ -1,6 +1,6 @@
 //! Blocks of Q8_0: 32 weights of 8 bits with one factor.
 
-use super::{Format, Group, MIN_HALF, f16_bits, half_for, inverse, rounded, sum};
+use super::{Format, Group, MIN_HALF, f16_bits, half_for, inverse, largest, rounded, sum};
 
 const N: usize = 32;
 /// Largest magnitude of a packed weight. -128 is not used, as in ggml.
@@ -18,8 +18,7 @@ impl Format for Bytes {
     fn pack(values: &[f32], block: &mut [u8]) {
         let [group]: [Group<N>; 1] = Group::all(values);
         let (x, v) = (&group.values, &group.importance);
-        let largest = x.iter().fold(0.0, |largest: f32, x| largest.max(x.abs()));
-        let start = largest / MAX;
+        let start = largest::<N>(|i| x[i].abs()) / MAX;
         // Factors below 2^-14 are multiples of 2^-24.
         let step = (start * STEP).max(MIN_HALF);
         let (mut best, mut least) = (0.0, f32::INFINITY);

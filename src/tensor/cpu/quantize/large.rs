@@ -1,6 +1,6 @@
 //! Blocks of Q6_K: 256 weights of 6 bits in groups of 16. A group has a signed scale of 8 bits, a block a factor.
 
-use super::{Format, Group, f16_bits, half_for, inverse, rounded, sum};
+use super::{Format, Group, f16_bits, half_for, inverse, largest, rounded, sum};
 
 /// Number of weights of a group, and of groups of a block.
 const N: usize = 16;
@@ -35,7 +35,11 @@ impl Format for Large {
         }
         let mut best = encode(&groups, &fits, half_for(extreme(&fits) / SCALES[0]));
         for _ in 0..ROUNDS {
-            let next = encode(&groups, &fits, half_for(solve(&groups, &best)));
+            let factor = half_for(solve(&groups, &best));
+            if factor == best.factor {
+                break;
+            }
+            let next = encode(&groups, &fits, factor);
             if next.error >= best.error {
                 break;
             }
@@ -48,8 +52,8 @@ impl Format for Large {
 /// Returns the number of the largest magnitude.
 #[inline(always)]
 fn extreme(x: &[f32; N]) -> f32 {
-    let further = |a: f32, b: f32| if b.abs() > a.abs() { b } else { a };
-    x.iter().copied().fold(0.0, further)
+    let (high, low) = (largest::<N>(|i| x[i]), -largest::<N>(|i| -x[i]));
+    if -low > high { low } else { high }
 }
 
 /// Returns the scale of the least error that is found for a group without rounding the scale.

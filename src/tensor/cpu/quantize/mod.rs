@@ -208,17 +208,29 @@ fn half_for(factor: f32) -> f32 {
     }
 }
 
-/// Returns the sum of `of(i)` for all i below `N`, a multiple of 8, added in eight lanes.
+/// Returns the sum of `of(i)` for all i below `N`.
 #[inline(always)]
 fn sum<const N: usize>(of: impl Fn(usize) -> f32) -> f32 {
-    let mut lanes = [0.0; 8];
-    for start in (0..N).step_by(8) {
-        for (lane, sum) in lanes.iter_mut().enumerate() {
-            *sum += of(start + lane);
+    in_lanes::<N>(of, |a, b| a + b)
+}
+
+/// Returns the largest of `of(i)` for all i below `N`.
+#[inline(always)]
+fn largest<const N: usize>(of: impl Fn(usize) -> f32) -> f32 {
+    in_lanes::<N>(of, |a, b| if a > b { a } else { b })
+}
+
+/// Joins `of(i)` for all i below `N`, a multiple of 8, in eight lanes.
+#[inline(always)]
+fn in_lanes<const N: usize>(of: impl Fn(usize) -> f32, join: impl Fn(f32, f32) -> f32) -> f32 {
+    let mut lanes: [f32; 8] = each(&of);
+    for start in (8..N).step_by(8) {
+        for (lane, joined) in lanes.iter_mut().enumerate() {
+            *joined = join(*joined, of(start + lane));
         }
     }
     let [a, b, c, d, e, f, g, h] = lanes;
-    ((a + e) + (c + g)) + ((b + f) + (d + h))
+    join(join(join(a, e), join(c, g)), join(join(b, f), join(d, h)))
 }
 
 /// Returns the array of `of(i)`. Loops over it are vectorised, which `std::array::from_fn` is not always inlined for.

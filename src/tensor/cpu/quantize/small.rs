@@ -1,7 +1,7 @@
 //! Blocks of Q4_K and Q5_K: 256 weights of 4 or 5 bits in groups of 32. A group has a scale and a minimum of 6 bits, a block a
 //! factor of each.
 
-use super::{Format, Group, each, f16_bits, half_for, inverse, rounded, sum};
+use super::{Format, Group, each, f16_bits, half_for, inverse, largest, rounded, sum};
 
 /// Number of weights of a group.
 const N: usize = 32;
@@ -20,7 +20,7 @@ const ROUNDS: usize = 2;
 pub(super) struct Small<const MAX: u8>;
 
 /// A scale and a minimum, both at least zero: weight q stands for `scale * q - minimum`.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, PartialEq)]
 struct Affine {
     scale: f32,
     minimum: f32,
@@ -53,25 +53,22 @@ impl<const MAX: u8> Format for Small<MAX> {
             most.scale = most.scale.max(fit.scale);
             most.minimum = most.minimum.max(fit.minimum);
         }
-        let mut best: Option<Block> = None;
-        for i in 0..TRIES + ROUNDS {
-            let factors = match &best {
-                Some(best) if i >= TRIES => solve(&groups, best),
-                _ => Affine {
-                    scale: most.scale / (MAX_SCALE - i as f32),
-                    minimum: most.minimum / MAX_SCALE,
-                },
+        let mut best = encode::<MAX>(&groups, &fits, first_factors(most, 0));
+        for i in 1..TRIES + ROUNDS {
+            let factors = if i < TRIES {
+                first_factors(most, i)
+            } else {
+                solve(&groups, &best)
             };
+            if factors == best.factors {
+                continue;
+            }
             let next = encode::<MAX>(&groups, &fits, factors);
-            if best.is_none_or(|best| next.error < best.error) {
-                best = Some(next);
-            } else if i >= TRIES {
-                break;
+            if next.error < best.error {
+                best = next;
             }
         }
-        if let Some(best) = &best {
-            write::<MAX>(best, block);
-        }
+        write::<MAX>(&best, block);
     }
 }
 
@@ -79,8 +76,8 @@ impl<const MAX: u8> Format for Small<MAX> {
 #[inline(always)]
 fn fit_group<const MAX: u8>(group: &Group<N>) -> Affine {
     let (x, v) = (&group.values, &group.importance);
-    let low = x.iter().copied().fold(0.0, f32::min);
-    let high = x.iter().copied().fold(f32::MIN, f32::max);
+    let low = -largest::<N>(|i| -x[i]).max(0.0);
+    let high = largest::<N>(|i| x[i]);
     let range = high - low;
     let mut best = Affine {
         scale: 0.0,
@@ -125,17 +122,22 @@ fn fit_group<const MAX: u8>(group: &Group<N>) -> Affine {
     best
 }
 
-/// Chooses the packed scales, minimums and weights for factors, which are rounded to IEEE binary16 first.
+/// Returns factors with which the largest scale of a block becomes 63 less `i`, and the largest minimum 63.
+#[inline(always)]
+fn first_factors(most: Affine, i: usize) -> Affine {
+    Affine {
+        scale: half_for(most.scale / (MAX_SCALE - i as f32)),
+        minimum: half_for(most.minimum / MAX_SCALE),
+    }
+}
+
+/// Chooses the packed scales, minimums and weights for factors.
 #[inline(always)]
 fn encode<const MAX: u8>(
     groups: &[Group<N>; GROUPS],
     fits: &[Affine; GROUPS],
     factors: Affine,
 ) -> Block {
-    let factors = Affine {
-        scale: half_for(factors.scale),
-        minimum: half_for(factors.minimum),
-    };
     let mut block = Block {
         factors,
         groups: [Packed::default(); GROUPS],
@@ -196,8 +198,8 @@ fn solve(groups: &[Group<N>; GROUPS], block: &Block) -> Affine {
     let minimum = (sx * sm - ss * mx) / determinant;
     if determinant > 1e-9 * ss * mm && scale > 0.0 && minimum >= 0.0 {
         return Affine {
-            scale: scale as f32,
-            minimum: minimum as f32,
+            scale: half_for(scale as f32),
+            minimum: half_for(minimum as f32),
         };
     }
     // The factor of scales alone.
@@ -205,7 +207,7 @@ fn solve(groups: &[Group<N>; GROUPS], block: &Block) -> Affine {
     let products = sx + f64::from(minimum) * sm;
     let scale = if ss > 0.0 { products / ss } else { 0.0 };
     Affine {
-        scale: scale.max(0.0) as f32,
+        scale: half_for(scale.max(0.0) as f32),
         minimum,
     }
 }
