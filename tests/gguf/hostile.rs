@@ -1,6 +1,6 @@
 //! Bytes that are no file, or break its rules: errors, soon and without much memory.
 
-use std::io::Cursor;
+use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::time::Instant;
 
 use pagepress::tensor::gguf::GgufFile;
@@ -248,4 +248,50 @@ fn large_counts_cost_what_is_read() {
     }
     assert_eq!(read(&file.bytes()), Some(50_000));
     println!("{:?}", started.elapsed());
+}
+
+/// A file of 1 TiB: a few bytes, and zeros behind them.
+struct Sparse {
+    start: Vec<u8>,
+    at: u64,
+    n_read: u64,
+}
+
+impl Read for Sparse {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        out.fill(0);
+        let start = self.start.get(self.at as usize..).unwrap_or_default();
+        let n = start.len().min(out.len());
+        out[..n].copy_from_slice(&start[..n]);
+        self.at += out.len() as u64;
+        self.n_read += out.len() as u64;
+        Ok(out.len())
+    }
+}
+
+impl Seek for Sparse {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        self.at = match to {
+            SeekFrom::Start(at) => at,
+            SeekFrom::End(off) => (1u64 << 40).saturating_add_signed(off),
+            SeekFrom::Current(off) => self.at.saturating_add_signed(off),
+        };
+        Ok(self.at)
+    }
+}
+
+#[test]
+fn headers_end_at_256_mib() {
+    let text = |n: u64| File::default().key("a", STRING, &n.to_le_bytes());
+    let numbers = |n: u64| File::default().key("a", ARRAY, &array(U32, n, &[]));
+    for file in [text(1 << 38), numbers(1 << 36)] {
+        let mut reader = Sparse {
+            start: file.bytes(),
+            at: 0,
+            n_read: 0,
+        };
+        let error = GgufFile::open(&mut reader).unwrap_err().to_string();
+        assert!(error.contains("header above 256 MiB"), "{error}");
+        assert!(reader.n_read <= 1 << 20);
+    }
 }

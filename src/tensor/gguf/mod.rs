@@ -4,7 +4,7 @@
 //! [`GgufTensor`] then gives the data of a tensor, from a file in memory or from a reader; as numbers, or on a device.
 //!
 //! Nothing in a file is trusted. Counts and lengths are compared with the bytes that are left before memory is reserved, all places
-//! are inside the file and aligned, names are unique, and a header has at most 1 GiB; its memory is at most a few times its
+//! are inside the file and aligned, names are unique, and a header has at most 256 MiB; its memory is at most about ten times its
 //! bytes. The format is described in ggml's `docs/gguf.md`.
 //!
 //! ```

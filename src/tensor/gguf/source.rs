@@ -5,8 +5,8 @@ use std::io::{self, BufReader, Read};
 use crate::Error;
 use crate::memory::{reserve, zeros};
 
-/// Most bytes of a header. Those of models have a few MiB, most of them the words of a tokenizer.
-const MAX_HEADER_BYTES: u64 = 1 << 30;
+/// Most bytes of a header. Those of models have at most some 20 MiB, most of them the words of a tokenizer.
+const MAX_HEADER_BYTES: u64 = 256 << 20;
 /// Most bytes of a key or of the name of a tensor, as the format says of keys.
 const MAX_NAME_BYTES: u64 = 65_535;
 
@@ -89,7 +89,7 @@ impl<S: Source> Fields<S> {
             return Err(Self::invalid(what, n, self.at));
         }
         if n > MAX_HEADER_BYTES.saturating_sub(self.at) {
-            let what = "header above 1 GiB, in a field of size";
+            let what = "header above 256 MiB, in a field of size";
             return Err(Self::invalid(what, n, self.at));
         }
         Ok(())
