@@ -159,6 +159,7 @@ function otherSteps() {
     { group: "package", name: "hostile input, in Node", command: node("pkg-tests/hostile.mjs") },
     { group: "package", name: "packed tarball", command: node("pkg-tests/run.mjs") },
     { group: "adapters", name: "adapters with their libraries", command: node("pkg-tests/adapters/run.mjs") },
+    { group: "adapters", name: "GGUF files by the package of ggml", command: check("gguf") },
     { group: "bindings", name: "C interface", command: check("c") },
     { group: "bindings", name: "Python package", command: check("python") },
     { group: "matrix", name: "packed tarball, older and other tools", command: node("pkg-tests/matrix/run.mjs") },

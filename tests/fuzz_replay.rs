@@ -102,4 +102,4 @@ macro_rules! replays {
     };
 }
 
-replays!(block containers cuda_c dictionary frame pages raw_blocks reader round_trip seek snapshots wgsl_ptx);
+replays!(block containers cuda_c dictionary frame gguf pages raw_blocks reader round_trip seek snapshots wgsl_ptx);

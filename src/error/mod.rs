@@ -249,6 +249,19 @@ pub enum Error {
         /// Id of the given version, if there was one.
         given: Option<String>,
     },
+    /// Bytes are no GGUF file, or one that breaks the format.
+    #[cfg_attr(
+        not(lz4_only),
+        error("invalid GGUF file: {what} {value:#x} at byte {at}")
+    )]
+    InvalidGguf {
+        /// The field or the rule, for example `"version"`, `"length of an array"`.
+        what: &'static str,
+        /// Its value.
+        value: u64,
+        /// Offset in the file of the field, or of the list that it is in.
+        at: u64,
+    },
     /// The caller cancelled the work.
     #[cfg_attr(not(lz4_only), error("cancelled"))]
     Cancelled,
@@ -272,6 +285,7 @@ impl Error {
                         | Self::DeviceLost { .. }
                         | Self::KernelCompile { .. }
                         | Self::Engine { .. }
+                        | Self::InvalidGguf { .. }
                         | Self::Cancelled
                 )
     }
@@ -324,6 +338,7 @@ impl Error {
             Self::InvalidSnapshot { .. } => "INVALID_SNAPSHOT",
             Self::PageMismatch { .. } => "CHECKSUM_MISMATCH",
             Self::WrongBase { .. } => "WRONG_BASE",
+            Self::InvalidGguf { .. } => "INVALID_GGUF",
             Self::Cancelled => "CANCELLED",
         }
     }
@@ -362,6 +377,7 @@ impl From<Error> for std::io::Error {
         let kind = match error {
             Error::TruncatedFrame { .. } => ErrorKind::UnexpectedEof,
             Error::InvalidSnapshot { .. }
+            | Error::InvalidGguf { .. }
             | Error::PageMismatch { .. }
             | Error::CorruptPage { .. }
             | Error::MatchBeforeContent { .. }

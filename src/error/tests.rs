@@ -121,6 +121,14 @@ fn texts_have_all_fields() {
             },
             "wgpu engine: no",
         ),
+        (
+            Error::InvalidGguf {
+                what: "version",
+                value: 9,
+                at: 4,
+            },
+            "invalid GGUF file: version 0x9 at byte 4",
+        ),
         (Error::Cancelled, "cancelled"),
     ];
     for (error, text) in texts {

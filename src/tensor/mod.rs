@@ -11,6 +11,7 @@
 //! reproducible on one device.
 
 pub mod cpu;
+pub mod gguf;
 pub mod layer;
 #[cfg(gpu_engine)]
 mod matmul_cache;

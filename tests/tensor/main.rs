@@ -17,6 +17,8 @@ mod common;
 mod devices;
 mod elementwise;
 mod errors;
+#[cfg(not(target_arch = "wasm32"))]
+mod gguf;
 mod half_attention;
 mod half_products;
 mod halves;
@@ -179,6 +181,8 @@ macro_rules! every_case {
                 devices::weights_stay_on_the_device,
                 devices::weights_beyond_a_binding_are_kept_in_parts,
                 devices::kernels_are_kept_by_their_text,
+                gguf::tensors_of_files_are_uploaded,
+                gguf::packed_numbers_multiply_as_they_unpack,
             ]
         );
     };

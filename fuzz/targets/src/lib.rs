@@ -16,6 +16,7 @@ mod containers;
 mod cuda_c;
 mod dictionary;
 mod frame;
+mod gguf;
 mod pages;
 mod random;
 mod raw_blocks;
@@ -32,6 +33,7 @@ pub use containers::containers;
 pub use cuda_c::cuda_c;
 pub use dictionary::dictionary;
 pub use frame::frame;
+pub use gguf::gguf;
 pub use pages::pages;
 pub use raw_blocks::raw_blocks;
 pub use reader::reader;
@@ -48,12 +50,13 @@ const LIMIT: u64 = 8 << 20;
 pub type Target = fn(&[u8]) -> u64;
 
 /// All targets, by name.
-pub const TARGETS: [(&str, Target); 12] = [
+pub const TARGETS: [(&str, Target); 13] = [
     ("block", block),
     ("containers", containers),
     ("cuda_c", cuda_c),
     ("dictionary", dictionary),
     ("frame", frame),
+    ("gguf", gguf),
     ("pages", pages),
     ("raw_blocks", raw_blocks),
     ("reader", reader),
@@ -64,12 +67,13 @@ pub const TARGETS: [(&str, Target); 12] = [
 ];
 
 /// Least number of inputs per execution of a target.
-pub const PER_EXECUTION: [(&str, u64); 12] = [
+pub const PER_EXECUTION: [(&str, u64); 13] = [
     ("block", block::INPUTS),
     ("containers", containers::INPUTS),
     ("cuda_c", cuda_c::INPUTS),
     ("dictionary", dictionary::INPUTS),
     ("frame", frame::INPUTS),
+    ("gguf", gguf::INPUTS),
     ("pages", pages::INPUTS),
     ("raw_blocks", raw_blocks::INPUTS),
     ("reader", reader::INPUTS),

@@ -44,6 +44,9 @@ pub fn seeds() -> Vec<(&'static str, String, Vec<u8>)> {
             all.push((target, format!("seed_{i}_linked"), theirs.clone()));
         }
     }
+    for (name, file) in gguf_files() {
+        all.push(("gguf", format!("seed_{name}"), file));
+    }
     let mut random = Random::of(b"programs");
     for i in 0..12 {
         let bytes = (0..40 + 20 * i).map(|_| random.next() as u8).collect();
@@ -79,6 +82,53 @@ const TEXTS: [&str; 4] = [
     "struct S { a: vec3<f32>, @size(32) b: u32, c: array<i32> } @group(0) @binding(1) var<storage> s: S; var<workgroup> w: array<atomic<u32>, 32>;\n@compute @workgroup_size(32) fn main() { atomicAdd(&w[u32(s.c[0])], s.b); workgroupBarrier(); loop { if atomicLoad(&w[0]) > 2u { break; } } }",
     "enable f16; @compute @workgroup_size(1) fn main() { var x = 1.0h; switch u32(x) { case 0, 1u: { return; } default { x = -x; } } }",
 ];
+
+/// Returns a GGUF file with keys of several types and tensors of several, and one with arrays inside arrays.
+fn gguf_files() -> [(&'static str, Vec<u8>); 2] {
+    let string = |text: &str| [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat();
+    let words = |words: &[u32]| -> Vec<u8> { words.iter().flat_map(|x| x.to_le_bytes()).collect() };
+    let head = |n_tensors: u64, n_keys: u64| {
+        let counts = [n_tensors, n_keys].map(u64::to_le_bytes).concat();
+        [b"GGUF".as_slice(), &words(&[3]), &counts].concat()
+    };
+    let tensor = |name: &str, dims: &[u64], kind: u32, offset: u64| {
+        let dims_bytes: Vec<u8> = dims.iter().flat_map(|x| x.to_le_bytes()).collect();
+        let name = string(name);
+        [
+            &name,
+            &words(&[dims.len() as u32]),
+            &dims_bytes,
+            &words(&[kind]),
+            &offset.to_le_bytes()[..],
+        ]
+        .concat()
+    };
+    let mut tensors = [
+        head(4, 3),
+        [string("general.alignment"), words(&[4, 64])].concat(),
+        [string("name"), words(&[8]), string("words of a model")].concat(),
+        [
+            string("numbers"),
+            words(&[9, 6, 2, 0]),
+            words(&[0x3f80_0000, 7]),
+        ]
+        .concat(),
+        tensor("norm", &[5], 0, 0),
+        tensor("half", &[3, 2], 1, 64),
+        tensor("bytes", &[32, 2], 8, 128),
+        tensor("packed", &[256], 12, 256),
+    ]
+    .concat();
+    tensors.resize(tensors.len().next_multiple_of(64), 0);
+    tensors.extend((0..400u32).map(|i| (i * 7 % 61) as u8));
+    let nested = [
+        head(0, 1),
+        [string("lists"), words(&[9, 9, 2, 0])].concat(),
+        [words(&[8, 2, 0]), string("a"), string("")].concat(),
+        [words(&[9, 1, 0]), words(&[7, 3, 0]), vec![0, 1, 0]].concat(),
+    ];
+    [("tensors", tensors), ("nested", nested.concat())]
+}
 
 /// Returns a container of each kind.
 fn containers(content: &[u8]) -> [(&'static str, Vec<u8>); 4] {

@@ -84,6 +84,22 @@ pub fn from_bits(dtype: DType, bits: &[u16], out: &mut [f32]) -> Result<()> {
     Ok(())
 }
 
+/// Converts the little-endian bytes of elements of a type to numbers.
+///
+/// # Errors
+/// [`LengthMismatch`](Error::LengthMismatch), in bytes.
+pub(crate) fn from_le_bytes(dtype: DType, bytes: &[u8], out: &mut [f32]) -> Result<()> {
+    let n_bytes = size_of_val(out) / 4 * dtype.n_bytes();
+    check_len("bytes", bytes.len(), n_bytes as u64)?;
+    let (halves, _) = bytes.as_chunks();
+    match dtype {
+        DType::F32 => convert(bytes.as_chunks().0, out, f32::from_le_bytes),
+        DType::F16 => convert(halves, out, |half| f16_value(u16::from_le_bytes(half))),
+        DType::BF16 => convert(halves, out, |half| bf16_value(u16::from_le_bytes(half))),
+    }
+    Ok(())
+}
+
 fn convert<A: Copy + Sync, B: Send>(from: &[A], out: &mut [B], of: impl Fn(A) -> B + Sync) {
     for_shares(out, SHARE, |start, out| {
         for (out, &one) in out.iter_mut().zip(&from[start..]) {

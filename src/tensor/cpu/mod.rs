@@ -10,6 +10,7 @@ mod layer;
 mod matmul;
 mod norm;
 mod parallel;
+mod quantize;
 mod quantized;
 mod reduce;
 mod rotary;
@@ -22,12 +23,14 @@ pub use attention::attention;
 pub(crate) use convolve::check_sizes;
 pub use convolve::convolve2d;
 pub use elementwise::elementwise;
+pub(crate) use halves::from_le_bytes;
 #[cfg(gpu_engine)]
 pub(crate) use halves::not_half;
 pub use halves::{bf16_bits, bf16_value, f16_bits, f16_value, from_bits, to_bits};
 pub use layer::layer_forward;
 pub use matmul::matmul;
 pub use norm::norm;
+pub use quantize::{quantize, quantize_to_vec};
 pub use quantized::{dequantize, matmul_quantized, to_f16};
 pub use reduce::{dot, reduce, reduce_axis};
 #[cfg(gpu_engine)]

@@ -33,6 +33,28 @@ pub(super) fn of_shares(n: usize, work: impl Fn(usize) -> f32 + Sync + Send) -> 
     (0..n).map(|i| with_vectors(|| work(i))).collect()
 }
 
+/// Work of many instructions: the compiler inlines a closure of that size nowhere, but this method wherever it is used.
+pub(super) trait Work {
+    /// Does the work. Must be `#[inline(always)]`, as must be the functions that it calls.
+    fn run(self);
+}
+
+/// Does work, compiled for the vector instructions of this machine.
+pub(super) fn run_with_vectors(work: impl Work) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+        // SAFETY: `run_with_avx2` needs AVX2 and FMA, which were just detected.
+        return unsafe { run_with_avx2(work) };
+    }
+    work.run();
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn run_with_avx2(work: impl Work) {
+    work.run();
+}
+
 /// Runs `work`, compiled for the vector instructions of this machine. Functions that it calls must be inlined into it.
 #[inline(always)]
 fn with_vectors<R>(work: impl FnOnce() -> R) -> R {

@@ -1,7 +1,7 @@
 //! Quantized weights; the twin of `shaders/tensor_matmul_quantized.wgsl` and `shaders/tensor_matvec_quantized.wgsl`.
 
 use super::halves::{f16_bits, f16_value};
-use super::parallel::for_shares;
+use super::parallel::{SHARE, for_shares};
 use super::sum::short_dot;
 use crate::Result;
 use crate::memory::zeros;
@@ -20,10 +20,14 @@ pub fn dequantize(quantization: Quantization, blocks: &[u8], out: &mut [f32]) ->
     quantization.check_row(out.len() % block_len)?;
     let n_bytes = out.len() / block_len * quantization.block_bytes();
     check_len("blocks", blocks.len(), n_bytes as u64)?;
-    let blocks = blocks.chunks_exact(quantization.block_bytes());
-    for (block, out) in blocks.zip(out.chunks_exact_mut(block_len)) {
-        unpack(quantization, block, out);
-    }
+    // Shares are whole blocks.
+    for_shares(out, SHARE, |start, out| {
+        let blocks = &blocks[start / block_len * quantization.block_bytes()..];
+        let blocks = blocks.chunks_exact(quantization.block_bytes());
+        for (block, out) in blocks.zip(out.chunks_exact_mut(block_len)) {
+            unpack(quantization, block, out);
+        }
+    });
     Ok(())
 }
 
