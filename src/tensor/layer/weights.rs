@@ -4,14 +4,17 @@ use super::config::{LayerConfig, Mlp};
 use crate::tensor::{DType, Quantization, check_dims, check_len};
 use crate::{Error, Result};
 
-/// Values of a matrix, row-major, in the form in which they are stored and multiplied. A device keeps them as they are.
+/// Values of a matrix, row-major, in the form in which they are stored and multiplied. A device keeps them as they are, and
+/// computes sums in f32.
 #[derive(Debug, Clone, Copy)]
 pub enum Weights<'a> {
     /// 32-bit floats.
     F32(&'a [f32]),
-    /// Bits of numbers of a type of 16 bits.
+    /// Bits of numbers of a type of 16 bits. Through CUDA, products of more than 8 rows run on matrix units, for which the
+    /// rows are rounded to that type.
     Bits(DType, &'a [u16]),
-    /// Blocks of quantized numbers, in the layout of GGUF files. A row is a whole number of blocks.
+    /// Blocks of quantized numbers, in the layout of GGUF files. A row is a whole number of blocks, and at most 131,072
+    /// numbers.
     Packed(Quantization, &'a [u8]),
 }
 
