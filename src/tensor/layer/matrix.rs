@@ -71,7 +71,7 @@ impl Matrix {
                     .await?;
             }
             Stored::Packed(quantization) => {
-                self.packed_product(recording, quantization, rows, &out)
+                self.packed_product(recording, (quantization, false), rows, &out)
                     .await?;
             }
             // On matrix units, rows are rounded to the type of the matrix.
@@ -87,9 +87,9 @@ impl Matrix {
                 self.half_product(recording, rounded, dtype, &out).await?;
             }
             // Halves need no conversion to f32 in memory where the kernel of packed weights takes them.
-            Stored::As(DType::F16) if Quantization::F16.check_row(self.inputs).is_ok() => {
-                self.packed_product(recording, Quantization::F16, rows, &out)
-                    .await?;
+            Stored::As(dtype) if Quantization::F16.check_row(self.inputs).is_ok() => {
+                let format = (Quantization::F16, dtype == DType::BF16);
+                self.packed_product(recording, format, rows, &out).await?;
             }
             Stored::As(dtype) => {
                 self.half_product(recording, wide(rows), dtype, &out)
@@ -99,23 +99,22 @@ impl Matrix {
         Ok(out)
     }
 
+    /// Records the product with the words of the matrix, in a format that [`Recording::matmul_packed`] takes.
     async fn packed_product(
         &self,
         recording: &mut Recording,
-        quantization: Quantization,
+        format: (Quantization, bool),
         rows: Operand<'_>,
         out: &Rows,
     ) -> Result<()> {
-        let size = [self.outputs, self.inputs];
-        let n_bytes = quantization.bytes_of(self.outputs, self.inputs)?;
-        let n_words = usize::try_from(n_bytes.div_ceil(4)).unwrap_or(usize::MAX);
-        let view = TensorView::new(Shape::vector(n_words));
+        let n_words = usize::try_from(self.buffer.n_bytes() / 4).unwrap_or(usize::MAX);
         let words = Operand {
             buffer: &self.buffer,
-            view: &view,
+            view: &TensorView::new(Shape::vector(n_words)),
         };
+        let size = [self.outputs, self.inputs];
         recording
-            .matmul_quantized((quantization, size), rows, words, &out.buffer)
+            .matmul_packed(format, size, [rows, words], &out.buffer)
             .await
     }
 
