@@ -132,7 +132,8 @@ async fn check(layer: &mut WgslForwardPass, weights: &LayerWeights<'_>) -> Outco
     let input = numbers(3 * hidden, 1);
     let mut exact = vec![0.0; input.len()];
     cpu::layer_forward(layer.config(), weights, None, &input, &mut exact)?;
-    let size = exact.iter().fold(0.0f32, |most, x| most.max(x.abs()));
+    let squares = exact.iter().map(|x| x * x).sum::<f32>();
+    let deviation = (squares / exact.len() as f32).sqrt();
     for n in [3, 1] {
         let mut found = vec![f32::NAN; input.len()];
         let places = found.chunks_mut(n * hidden);
@@ -142,11 +143,11 @@ async fn check(layer: &mut WgslForwardPass, weights: &LayerWeights<'_>) -> Outco
         layer.reset();
         let mut both = found.iter().zip(&exact);
         // NaN is not near.
-        if !both.all(|(found, exact)| (found - exact).abs() <= 1e-3 * size) {
+        if !both.all(|(found, exact)| (found - exact).abs() <= 2e-3 * deviation) {
             return Err(format!("{n} rows at once differ from those of the CPU").into());
         }
     }
-    println!("a layer gives the rows of the CPU, up to {size:.2}");
+    println!("a layer gives the rows of the CPU, of deviation {deviation:.2}");
     Ok(())
 }
 
@@ -206,7 +207,7 @@ fn blocks(n: usize, seed: u64) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(8 * n_words);
     (0..n_words).for_each(|_| bytes.extend(next().to_le_bytes()));
     for block in bytes.chunks_exact_mut(block_bytes) {
-        (block[1], block[3]) = (0x08, 0x13);
+        (block[1], block[3]) = (0x04, 0x0f);
     }
     bytes
 }
