@@ -1,5 +1,5 @@
 // Matrix product with quantized weights: out[m, n] = a[m, k] wᵀ, with w [n, k] in blocks of 256 weights (Q4_K, Q5_K, Q6_K of
-// ggml) or 32 (Q8_0) or as f16, dequantized on the fly into workgroup memory.
+// ggml) or 32 (Q8_0) or as f16 or bfloat16, dequantized on the fly into workgroup memory.
 //
 // A workgroup computes a tile of 32 rows by 64 columns; register tiling, 4x4 per invocation. Tiles 32 deep are staged in
 // workgroup memory: each invocation dequantizes a 4x4 block of weights, and half of them load a block of `a`.
@@ -15,6 +15,8 @@
 // Bits per weight: 4, 5, 6, 8 or 16.
 override BITS: u32 = 4u;
 override ADD: bool = false;
+// Weights of 16 bits are bfloat16 instead of f16.
+override BFLOAT: bool = false;
 
 const ROWS: u32 = 32u;
 const COLS: u32 = 64u;
@@ -112,7 +114,12 @@ fn weights(any_col: u32, k: u32) -> vec4<f32> {
         let at = (params.w_from >> 2u) + ((col * params.pitch_k + min(k, params.k - 4u)) >> 1u);
         let low = w[at];
         let high = w[at + 1u];
-        let four = vec4(half(low & 0xffffu), half(low >> 16u), half(high & 0xffffu), half(high >> 16u));
+        let four = vec4(
+            half_or_bfloat(low & 0xffffu, BFLOAT),
+            half_or_bfloat(low >> 16u, BFLOAT),
+            half_or_bfloat(high & 0xffffu, BFLOAT),
+            half_or_bfloat(high >> 16u, BFLOAT),
+        );
         return select(vec4(0.0), four, vec4(k < params.k));
     }
     if BITS == 8u {

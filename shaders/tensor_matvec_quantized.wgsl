@@ -1,12 +1,12 @@
 // Matrix product of few rows with quantized weights: out[m, n] = a[m, k] wᵀ, with w [n, k] in blocks of 256 weights (Q4_K,
-// Q5_K, Q6_K of ggml) or 32 (Q8_0) or as f16. It reads each weight once for up to four rows.
+// Q5_K, Q6_K of ggml) or 32 (Q8_0) or as f16 or bfloat16. It reads each weight once for up to four rows.
 //
 // WIDTH invocations take four columns of the product and ROWS rows; a workgroup takes as many columns as fit. Invocations
 // with consecutive numbers load consecutive 16 bytes of a row of weights: 32 weights of 4 bits, in two runs of 16, or 8 of
 // 16 bits. Each uses an element of `a` that it loaded for all four columns. The values of a run of 16 weights are multiplied
 // by elements first, and their sum then by the factor of the run: sum(w a) = scale sum(value a) - minimum sum(a).
 // Bindings: `a`: rows of `pitch_k` f32, of which k are used, from element `a_from` on; `w`: rows of pitch_k / 256 blocks of
-// 144, 176 or 210 bytes, without gaps, or of pitch_k / 32 blocks of 34 bytes, or of pitch_k f16, from byte `w_from` on; `out`: rows of `pitch_n` f32, of which n
+// 144, 176 or 210 bytes, without gaps, or of pitch_k / 32 blocks of 34 bytes, or of pitch_k numbers of 16 bits, from byte `w_from` on; `out`: rows of `pitch_n` f32, of which n
 // are used, from element `c_from` on. With ADD the product is accumulated into `out`.
 // Preconditions: no length is 0; k and pitch_k are multiples of 256, for 8 bits of 32, for 16 bits of 8; a_from is a multiple of 4, w_from of
 // 2 (6 or 8 bits) or 16. Products with an infinite factor are infinite or NaN, not always the same as those of the twin.
@@ -17,6 +17,8 @@
 // Bits per weight: 4, 5, 6, 8 or 16.
 override BITS: u32 = 4u;
 override ADD: bool = false;
+// Weights of 16 bits are bfloat16 instead of f16.
+override BFLOAT: bool = false;
 // Rows per workgroup: 1 to 4.
 override ROWS: u32 = 1u;
 // Invocations per four columns: a power of two.
@@ -233,7 +235,12 @@ fn add_packed(cols: vec4<u32>, part: u32) {
 
 fn low_halves(words: vec4<u32>) -> vec4<f32> {
     let bits = words & vec4(0xffffu);
-    return vec4(half(bits.x), half(bits.y), half(bits.z), half(bits.w));
+    return vec4(
+        half_or_bfloat(bits.x, BFLOAT),
+        half_or_bfloat(bits.y, BFLOAT),
+        half_or_bfloat(bits.z, BFLOAT),
+        half_or_bfloat(bits.w, BFLOAT),
+    );
 }
 
 /// Adds the products of four 16-bit weights of each column: two words of each.

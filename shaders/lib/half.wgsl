@@ -8,3 +8,11 @@ fn half(bits: u32) -> f32 {
     let magnitude = select(normal, f32(bits & 0x3ffu) * 5.9604645e-8, exponent == 0u);
     return select(magnitude, -magnitude, (bits & 0x8000u) != 0u);
 }
+
+/// Converts a bfloat16, or an f16.
+fn half_or_bfloat(bits: u32, is_bfloat: bool) -> f32 {
+    if is_bfloat {
+        return bitcast<f32>(bits << 16u);
+    }
+    return half(bits);
+}

@@ -337,15 +337,17 @@ fn tensor_jobs() -> Vec<Job> {
         }
     }
     jobs.push(matmul_naive_job(100, 70, 33).unwrap());
-    for quantization in [
-        Quantization::Q4K,
-        Quantization::Q5K,
-        Quantization::Q6K,
-        Quantization::Q8_0,
-        Quantization::F16,
+    for (quantization, is_bfloat) in [
+        (Quantization::Q4K, false),
+        (Quantization::Q5K, false),
+        (Quantization::Q6K, false),
+        (Quantization::Q8_0, false),
+        (Quantization::F16, false),
+        (Quantization::F16, true),
     ] {
         let what = QuantizedProduct {
             quantization,
+            is_bfloat,
             m: 70,
             n: 1000,
             k: 4096,

@@ -1,9 +1,12 @@
 //! A transformer layer in double precision, as plain loops.
 
 use pagepress::tensor::Step;
-use pagepress::tensor::layer::{LayerConfig, LayerWeights, LowRank, LowRankQkv, Mlp, Parameters};
+use pagepress::tensor::layer::{
+    LayerConfig, LayerWeights, Linear, LowRank, LowRankQkv, Mlp, Parameters,
+};
 
 use crate::naive::{self, numbers};
+use crate::stored::Stored;
 
 /// A layer with its weights, with or without biases.
 pub struct Model {
@@ -60,14 +63,32 @@ impl Model {
         let of = |i| self.parameters(i);
         LayerWeights {
             attention_norm: of(7),
+            q: of(0).into(),
+            k: of(1).into(),
+            v: of(2).into(),
+            o: of(3).into(),
+            mlp_norm: of(8),
+            gate: (self.config.mlp == Mlp::SwiGlu).then(|| of(4).into()),
+            up: of(5).into(),
+            down: of(6).into(),
+        }
+    }
+
+    /// Returns the weights with other values of the matrices q, k, v, o, gate, up and down.
+    pub fn weights_of<'a>(&'a self, matrices: &'a [Stored]) -> LayerWeights<'a> {
+        let of = |i: usize| Linear {
+            weights: matrices[i].weights(),
+            bias: self.parameters(i).bias,
+        };
+        LayerWeights {
             q: of(0),
             k: of(1),
             v: of(2),
             o: of(3),
-            mlp_norm: of(8),
             gate: (self.config.mlp == Mlp::SwiGlu).then(|| of(4)),
             up: of(5),
             down: of(6),
+            ..self.weights()
         }
     }
 

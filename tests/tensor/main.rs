@@ -27,6 +27,10 @@ mod handles;
 mod layer;
 #[cfg(not(target_arch = "wasm32"))]
 mod layer_model;
+#[cfg(not(target_arch = "wasm32"))]
+mod layer_weights;
+#[cfg(not(target_arch = "wasm32"))]
+mod llama;
 mod naive;
 mod norm;
 #[cfg(not(target_arch = "wasm32"))]
@@ -38,6 +42,8 @@ mod quantized;
 mod reduce;
 mod rotary;
 mod softmax;
+#[cfg(not(target_arch = "wasm32"))]
+mod stored;
 mod subject;
 #[cfg(not(target_arch = "wasm32"))]
 mod surfaces;
@@ -171,6 +177,11 @@ macro_rules! every_case {
                 layer::matrices_of_low_rank_are_added,
                 layer::layers_follow_each_other_on_the_device,
                 layer::wrong_weights_are_typed_errors,
+                layer_weights::matrices_of_any_form_work,
+                layer_weights::keys_and_values_of_16_bits_work,
+                layer_weights::halves_of_a_cache_follow_each_other,
+                layer_weights::wrong_forms_are_typed_errors,
+                llama::a_small_llama_gives_the_logits_of_pytorch,
                 properties::random_views_show_what_copies_show,
                 properties::random_views_reduce_as_copies_do,
                 properties::random_views_multiply_as_copies_do,
@@ -276,6 +287,8 @@ macro_rules! every_case_in_parts {
                 layer::layers_of_any_kind_work,
                 layer::rows_one_by_one_give_what_they_give_at_once,
                 parts::layers_beyond_a_binding_work,
+                layer_weights::matrices_of_any_form_work,
+                layer_weights::halves_of_a_cache_follow_each_other,
                 properties::random_views_show_what_copies_show,
                 properties::random_views_reduce_as_copies_do,
                 properties::random_views_multiply_as_copies_do,

@@ -35,6 +35,7 @@ impl Kernel for QuantizedGemmKernel {
         self.quantization.check_row(k as usize)?;
         let product = QuantizedProduct {
             quantization: self.quantization,
+            is_bfloat: false,
             m: m.into(),
             n: n.into(),
             k: k.into(),

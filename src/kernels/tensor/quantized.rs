@@ -82,6 +82,8 @@ struct Part {
 pub struct QuantizedProduct {
     /// Format of the weights.
     pub quantization: Quantization,
+    /// True if the weights of [`Quantization::F16`] are bfloat16 instead.
+    pub is_bfloat: bool,
     /// Number of rows of the first matrix and of the product.
     pub m: u64,
     /// Number of rows of weights and of columns of the product.
@@ -141,6 +143,9 @@ impl QuantizedProduct {
             ("BITS", self.quantization.bits()),
             ("ADD", (from > 0).into()),
         ];
+        if self.is_bfloat {
+            overrides.push(("BFLOAT", 1));
+        }
         let kernel = match choice {
             Choice::Tiles => &MATMUL_QUANTIZED,
             Choice::FewRows { rows, width } => {
@@ -171,6 +176,7 @@ pub fn matmul_quantized_job(what: &QuantizedProduct, max_binding_bytes: u64) -> 
         m,
         n,
         k,
+        ..
     } = *what;
     check_sizes(&[&[m, k], &[n, k], &[m, n]])?;
     quantization.check_row(usize::try_from(k).unwrap_or(usize::MAX))?;

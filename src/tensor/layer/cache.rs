@@ -6,7 +6,7 @@ use crate::gpu::{Backend, Buffer, GpuDevice, Sized64};
 use crate::kernels::Slot;
 use crate::kernels::tensor::{Rotary, rotary_job};
 use crate::tensor::record::Recording;
-use crate::tensor::{Shape, TensorView};
+use crate::tensor::{DType, Shape, TensorView};
 use crate::{Error, Result};
 
 /// Cosines and sines of the rotary angles of all positions, on the device.
@@ -51,6 +51,9 @@ impl Turns {
 pub(super) struct Cache {
     pub(super) keys: Buffer,
     pub(super) values: Buffer,
+    dtype: DType,
+    /// Number of elements of a row.
+    width: usize,
     /// Number of cached rows.
     pub(super) n: usize,
     n_max: usize,
@@ -60,12 +63,54 @@ impl Cache {
     pub(super) fn new(device: &GpuDevice, config: &LayerConfig) -> Result<Self> {
         let shape = Shape::new(&[config.max_positions, config.kv_width()])?;
         let recording = Recording::new(device);
+        let dtype = config.kv_type;
         Ok(Self {
-            keys: recording.allocate(shape.n_elements())?,
-            values: recording.allocate(shape.n_elements())?,
+            keys: recording.allocate_of(dtype, shape.n_elements())?,
+            values: recording.allocate_of(dtype, shape.n_elements())?,
+            dtype,
+            width: config.kv_width(),
             n: 0,
             n_max: config.max_positions,
         })
+    }
+
+    /// Records that new keys, rotated if there are `turns`, and new values follow the cached ones.
+    pub(super) async fn append(
+        &self,
+        recording: &mut Recording,
+        turns: Option<&Turns>,
+        keys: &Rows,
+        values: &Rows,
+    ) -> Result<()> {
+        let start = self.n * self.width;
+        match turns {
+            Some(turns) if self.dtype == DType::F32 => {
+                let to = (&self.keys, start);
+                turns.turn(recording, keys, self.n, to).await?;
+            }
+            Some(turns) => {
+                let &[n, width] = keys.view.shape().dims() else {
+                    return Ok(());
+                };
+                let turned = Rows::new(recording, n, width)?;
+                let to = (&turned.buffer, 0);
+                turns.turn(recording, keys, self.n, to).await?;
+                self.store(recording, &turned, &self.keys).await?;
+            }
+            None => self.store(recording, keys, &self.keys).await?,
+        }
+        self.store(recording, values, &self.values).await
+    }
+
+    /// Records that rows, rounded to the type of the cache, follow the cached ones of `to`.
+    async fn store(&self, recording: &mut Recording, rows: &Rows, to: &Buffer) -> Result<()> {
+        let (start, n) = (self.n * self.width, rows.view.shape().n_elements());
+        if self.dtype == DType::F32 {
+            return recording.copy((&rows.buffer, 0), (to, start), n);
+        }
+        recording
+            .round_into(rows.operand(), self.dtype, (to, start))
+            .await
     }
 
     pub(super) fn n_bytes(&self) -> u64 {

@@ -2,7 +2,7 @@
 
 use super::rotary::rotary_turns;
 pub use crate::ops::Norm;
-use crate::ops::Shape;
+use crate::ops::{DType, Shape};
 use crate::{Error, Result};
 
 /// Maximum number of elements of a head in the attention kernel.
@@ -120,10 +120,14 @@ pub struct LayerConfig {
     pub rotary_base: Option<f32>,
     /// Maximum number of rows of a sequence. A causal layer allocates its key-value cache for this number.
     pub max_positions: usize,
+    /// Type of the keys and values that attention reads, which are those of the key-value cache in a causal layer. Queries
+    /// are rounded to it, too. `n_kv_heads` · `head_dim` must be even for a type of 16 bits.
+    pub kv_type: DType,
 }
 
 impl LayerConfig {
-    /// Returns a causal layer with RMS norm, rotary positions and SwiGLU, for sequences of up to 2048 rows.
+    /// Returns a causal layer with RMS norm, rotary positions, SwiGLU, and keys and values of f32, for sequences of up to
+    /// 2048 rows.
     #[must_use]
     pub const fn decoder(hidden: usize, n_heads: usize, mlp_width: usize) -> Self {
         Self {
@@ -140,6 +144,7 @@ impl LayerConfig {
             causal: true,
             rotary_base: Some(10_000.0),
             max_positions: 2048,
+            kv_type: DType::F32,
         }
     }
 
@@ -198,6 +203,10 @@ impl LayerConfig {
         }
         if self.rotary_base.is_some() && self.head_dim % 2 == 1 {
             return wrong("head_dim", self.head_dim, "even, for rotary positions");
+        }
+        if self.kv_type.is_half() && self.kv_width() % 2 == 1 {
+            let expected = "n_kv_heads head_dim is even, for keys and values of 16 bits";
+            return wrong("head_dim", self.head_dim, expected);
         }
         if !self.n_heads.is_multiple_of(self.n_kv_heads) {
             return wrong("n_kv_heads", self.n_kv_heads, "a divisor of n_heads");

@@ -4,10 +4,11 @@ use super::cache::{Cache, Turns, heads_of};
 use super::config::{LayerConfig, Mlp};
 use super::lora::QkvLoRA;
 use super::projection::{Projection, Rows, upload};
-use super::weights::{LayerWeights, Parameters};
+use super::weights::{LayerWeights, Linear, Parameters};
 use crate::gpu::{Buffer, GpuDevice, Sized64};
-use crate::tensor::record::{Operand, Recording};
-use crate::tensor::{GpuTensor, Shape, Step, TensorView};
+use crate::tensor::op::Op;
+use crate::tensor::record::{AnyOperand, Operand, Recording};
+use crate::tensor::{DType, GpuTensor, Shape, Step, TensorView};
 use crate::{Error, Result};
 
 /// A layer of a transformer on a device. [The module](crate::tensor::layer) defines what it computes.
@@ -87,9 +88,8 @@ impl WgslForwardPass {
         weights.check(&config)?;
         let (hidden, width) = (config.hidden, config.mlp_width);
         let (q, kv) = (config.q_width(), config.kv_width());
-        let matrix = async |parameters: &Parameters<'_>, size| {
-            Projection::upload(&device, parameters, size).await
-        };
+        let matrix =
+            async |linear: &Linear<'_>, size| Projection::upload(&device, linear, size).await;
         Ok(Self {
             attention_norm: Columns::upload(&device, &weights.attention_norm).await?,
             q: matrix(&weights.q, [q, hidden]).await?,
@@ -281,23 +281,35 @@ impl WgslForwardPass {
         let k = self.k.apply(recording, rows, k_lora, &[]).await?;
         let v = self.v.apply(recording, rows, v_lora, &[]).await?;
         let q = self.turned(recording, q).await?;
+        let q = self.narrowed(recording, q).await?;
         let [keys, values] = self.seen(recording, k, v).await?;
         let out = Rows::new(recording, n, config.q_width())?;
         let query_view = heads_of(n, config.n_heads, config.head_dim)?;
         let key_view = heads_of(first + n, config.n_kv_heads, config.head_dim)?;
-        let queries = Operand {
-            buffer: &q.buffer,
-            view: &query_view,
-        };
-        let of_keys = |buffer| Operand {
+        let operand = |buffer, view| AnyOperand {
             buffer,
-            view: &key_view,
+            view,
+            dtype: config.kv_type,
         };
-        let operands = [queries, of_keys(&keys), of_keys(&values)];
-        recording
-            .attention(config.attention(), operands, &out.buffer)
-            .await?;
+        let operands = [
+            operand(&q, &query_view),
+            operand(&keys, &key_view),
+            operand(&values, &key_view),
+        ];
+        let to = AnyOperand {
+            buffer: &out.buffer,
+            view: &out.view,
+            dtype: DType::F32,
+        };
+        let op = Op::Attention(config.attention());
+        recording.operation(&op, &operands, to).await?;
         Ok(out)
+    }
+
+    /// Returns the elements of rows, as the type of keys and values.
+    async fn narrowed(&self, recording: &mut Recording, rows: Rows) -> Result<Buffer> {
+        let dtype = self.config.kv_type;
+        recording.rounded(&rows.buffer, &rows.view, dtype).await
     }
 
     /// Applies the rotary positions, if the layer has them.
@@ -319,20 +331,10 @@ impl WgslForwardPass {
     async fn seen(&self, recording: &mut Recording, k: Rows, v: Rows) -> Result<[Buffer; 2]> {
         let Some(cache) = &self.cache else {
             let k = self.turned(recording, k).await?;
-            return Ok([k.buffer, v.buffer]);
+            let k = self.narrowed(recording, k).await?;
+            return Ok([k, self.narrowed(recording, v).await?]);
         };
-        let (start, n) = (
-            cache.n * self.config.kv_width(),
-            v.view.shape().n_elements(),
-        );
-        match &self.turns {
-            Some(turns) => {
-                let to = (&cache.keys, start);
-                turns.turn(recording, &k, cache.n, to).await?;
-            }
-            None => recording.copy((&k.buffer, 0), (&cache.keys, start), n)?,
-        }
-        recording.copy((&v.buffer, 0), (&cache.values, start), n)?;
+        cache.append(recording, self.turns.as_ref(), &k, &v).await?;
         Ok([cache.keys.clone(), cache.values.clone()])
     }
 

@@ -8,6 +8,9 @@
 //! n and m are norms. q, k, v and o are matrix products, each plus a bias if it has one. rotary rotates the heads of
 //! queries and keys by their positions, if the layer has rotary positions. mlp(z) is down(swish(gate(z)) up(z)) or
 //! down(gelu(up(z))).
+//!
+//! Matrices are of f32, of 16 bits, or packed ([`Weights`]); keys and values are of f32 or of 16 bits
+//! ([`LayerConfig::kv_type`]). Sums are computed in f32.
 
 #[cfg(gpu_engine)]
 mod cache;
@@ -16,6 +19,8 @@ mod config;
 mod forward;
 #[cfg(gpu_engine)]
 mod lora;
+#[cfg(gpu_engine)]
+mod matrix;
 #[cfg(gpu_engine)]
 mod projection;
 mod rotary;
@@ -28,4 +33,4 @@ pub use forward::WgslForwardPass;
 #[cfg(gpu_engine)]
 pub use lora::QkvLoRA;
 pub use rotary::rotary_turns;
-pub use weights::{LayerWeights, LowRank, LowRankQkv, Parameters};
+pub use weights::{LayerWeights, Linear, LowRank, LowRankQkv, Parameters, Weights};

@@ -1,9 +1,10 @@
-//! Matrices of a layer on the device.
+//! Projections of a layer on the device: matrices with a bias or a low-rank update.
 
-use super::weights::{LowRank, Parameters};
+use super::matrix::Matrix;
+use super::weights::{Linear, LowRank, Weights};
 use crate::Result;
 use crate::gpu::{Buffer, GpuDevice, Sized64, Waitable};
-use crate::tensor::record::{Operand, Recording, factors};
+use crate::tensor::record::{Operand, Recording};
 use crate::tensor::{Shape, Step, TensorView};
 
 /// Uploads values and waits, so that staging memory is not needed for all weights at once.
@@ -12,39 +13,6 @@ pub(super) async fn upload(device: &GpuDevice, values: &[f32]) -> Result<Buffer>
     let buffer = recording.upload(values).await?;
     recording.submit()?.wait_async().await?;
     Ok(buffer)
-}
-
-/// A matrix from inputs to outputs, stored as `[outputs, inputs]`.
-#[derive(Debug)]
-pub(super) struct Matrix {
-    buffer: Buffer,
-    view: TensorView,
-    outputs: usize,
-}
-
-impl Matrix {
-    pub(super) async fn upload(
-        device: &GpuDevice,
-        values: &[f32],
-        [outputs, inputs]: [usize; 2],
-    ) -> Result<Self> {
-        let stored = TensorView::new(Shape::new(&[outputs, inputs])?);
-        Ok(Self {
-            buffer: upload(device, values).await?,
-            view: stored.transpose(0, 1)?,
-            outputs,
-        })
-    }
-
-    /// Records the product of rows and this matrix; returns the rows of the result.
-    async fn product(&self, recording: &mut Recording, rows: Operand<'_>) -> Result<Rows> {
-        let factors = factors(rows.view, &self.view)?;
-        let out = Rows::new(recording, rows.view.shape().dims()[0], self.outputs)?;
-        recording
-            .matmul(rows.buffer, &self.buffer, &factors, &out.buffer)
-            .await?;
-        Ok(out)
-    }
 }
 
 /// Contiguous rows at the start of a buffer.
@@ -96,12 +64,12 @@ pub(super) struct Projection {
 impl Projection {
     pub(super) async fn upload(
         device: &GpuDevice,
-        parameters: &Parameters<'_>,
+        linear: &Linear<'_>,
         size: [usize; 2],
     ) -> Result<Self> {
         Ok(Self {
-            matrix: Matrix::upload(device, parameters.weights, size).await?,
-            bias: match parameters.bias {
+            matrix: Matrix::upload(device, linear.weights, size).await?,
+            bias: match linear.bias {
                 Some(bias) => Some(upload(device, bias).await?),
                 None => None,
             },
@@ -109,7 +77,7 @@ impl Projection {
     }
 
     pub(super) fn n_bytes(&self) -> u64 {
-        self.matrix.buffer.n_bytes() + self.bias.as_ref().map_or(0, Sized64::n_bytes)
+        self.matrix.n_bytes() + self.bias.as_ref().map_or(0, Sized64::n_bytes)
     }
 
     /// Records the outputs of rows, with a low-rank update if there is one, then the steps `after`, which have one
@@ -133,7 +101,7 @@ impl Projection {
                 _ => out.by(recording, after, None).await,
             };
         };
-        let view = TensorView::new(Shape::vector(self.matrix.outputs));
+        let view = TensorView::new(Shape::vector(self.matrix.outputs()));
         let bias = Operand {
             buffer: bias,
             view: &view,
@@ -159,8 +127,8 @@ impl LowRankPair {
         scale: f32,
     ) -> Result<Self> {
         Ok(Self {
-            a: Matrix::upload(device, pair.a, [rank, inputs]).await?,
-            b: Matrix::upload(device, pair.b, [outputs, rank]).await?,
+            a: Matrix::upload(device, Weights::F32(pair.a), [rank, inputs]).await?,
+            b: Matrix::upload(device, Weights::F32(pair.b), [outputs, rank]).await?,
             scale,
         })
     }

@@ -1,15 +1,105 @@
 //! Weights of a layer in host memory, in the layout of model files.
 
 use super::config::{LayerConfig, Mlp};
-use crate::tensor::check_dims;
+use crate::tensor::{DType, Quantization, check_dims, check_len};
 use crate::{Error, Result};
 
-/// A matrix and an optional bias, or the weight and the bias of a norm.
+/// Values of a matrix, row-major, in the form in which they are stored and multiplied. A device keeps them as they are, and
+/// computes sums in f32.
+#[derive(Debug, Clone, Copy)]
+pub enum Weights<'a> {
+    /// 32-bit floats.
+    F32(&'a [f32]),
+    /// Bits of numbers of a type of 16 bits. Through CUDA, products of more than 8 rows run on matrix units, for which the
+    /// rows are rounded to that type.
+    Bits(DType, &'a [u16]),
+    /// Blocks of quantized numbers, in the layout of GGUF files. A row is a whole number of blocks, and at most 131,072
+    /// numbers.
+    Packed(Quantization, &'a [u8]),
+}
+
+impl Weights<'_> {
+    /// Checks that there are `outputs` rows of `inputs` values. Lengths are in elements, of packed weights in bytes.
+    fn check(self, name: &'static str, outputs: usize, inputs: usize) -> Result<()> {
+        match self {
+            Self::F32(values) => check_dims(name, values.len(), &[outputs, inputs]),
+            Self::Bits(dtype, bits) if dtype.is_half() => {
+                check_dims(name, bits.len(), &[outputs, inputs])
+            }
+            Self::Bits(dtype, _) => Err(Error::InvalidArgument {
+                name,
+                value: format!("bits of {dtype:?}"),
+                expected: "a type of 16 bits: F16 or BF16",
+            }),
+            Self::Packed(quantization, bytes) => {
+                if quantization.check_row(inputs).is_err() {
+                    return Err(Error::InvalidArgument {
+                        name,
+                        value: format!("{quantization:?}, [{outputs}, {inputs}]"),
+                        expected: "rows of a multiple of 256 weights, of Q8_0 of 32, of F16 of 4, and at most 131,072",
+                    });
+                }
+                check_len(name, bytes.len(), quantization.bytes_of(outputs, inputs)?)
+            }
+        }
+    }
+}
+
+/// A matrix and an optional bias of its outputs.
+#[derive(Debug, Clone, Copy)]
+pub struct Linear<'a> {
+    /// `[outputs, inputs]`
+    pub weights: Weights<'a>,
+    /// One element per output.
+    pub bias: Option<&'a [f32]>,
+}
+
+impl Linear<'_> {
+    fn check(&self, name: &'static str, outputs: usize, inputs: usize) -> Result<()> {
+        self.weights.check(name, outputs, inputs)?;
+        match self.bias {
+            Some(bias) => check_dims(name, bias.len(), &[outputs]),
+            None => Ok(()),
+        }
+    }
+}
+
+impl<'a> From<Weights<'a>> for Linear<'a> {
+    fn from(weights: Weights<'a>) -> Self {
+        Self {
+            weights,
+            bias: None,
+        }
+    }
+}
+
+impl<'a> From<&'a [f32]> for Linear<'a> {
+    fn from(weights: &'a [f32]) -> Self {
+        Self::from(Weights::F32(weights))
+    }
+}
+
+impl<'a> From<&'a Vec<f32>> for Linear<'a> {
+    fn from(weights: &'a Vec<f32>) -> Self {
+        Self::from(&weights[..])
+    }
+}
+
+impl<'a> From<Parameters<'a>> for Linear<'a> {
+    fn from(parameters: Parameters<'a>) -> Self {
+        Self {
+            weights: Weights::F32(parameters.weights),
+            bias: parameters.bias,
+        }
+    }
+}
+
+/// The weight and the bias of a norm, or of a matrix of f32.
 #[derive(Debug, Clone, Copy)]
 pub struct Parameters<'a> {
-    /// A matrix, `[outputs, inputs]`, row-major; for a norm, one weight per element.
+    /// For a norm, one weight per element; a matrix, `[outputs, inputs]`, row-major.
     pub weights: &'a [f32],
-    /// One element per output; for a norm, one per element.
+    /// For a norm, one element per element; for a matrix, one per output.
     pub bias: Option<&'a [f32]>,
 }
 
@@ -29,10 +119,11 @@ impl<'a> From<&'a Vec<f32>> for Parameters<'a> {
 }
 
 impl Parameters<'_> {
-    fn check(&self, name: &'static str, outputs: usize, inputs: usize) -> Result<()> {
-        check_dims(name, self.weights.len(), &[outputs, inputs])?;
+    /// Checks the lengths of a norm's weight and bias.
+    fn check(&self, name: &'static str, n: usize) -> Result<()> {
+        check_dims(name, self.weights.len(), &[n])?;
         match self.bias {
-            Some(bias) => check_dims(name, bias.len(), &[outputs]),
+            Some(bias) => check_dims(name, bias.len(), &[n]),
             None => Ok(()),
         }
     }
@@ -44,21 +135,21 @@ pub struct LayerWeights<'a> {
     /// Norm before attention.
     pub attention_norm: Parameters<'a>,
     /// `[n_heads head_dim, hidden]`
-    pub q: Parameters<'a>,
+    pub q: Linear<'a>,
     /// `[n_kv_heads head_dim, hidden]`
-    pub k: Parameters<'a>,
+    pub k: Linear<'a>,
     /// `[n_kv_heads head_dim, hidden]`
-    pub v: Parameters<'a>,
+    pub v: Linear<'a>,
     /// `[hidden, n_heads head_dim]`
-    pub o: Parameters<'a>,
+    pub o: Linear<'a>,
     /// Norm before the MLP.
     pub mlp_norm: Parameters<'a>,
     /// `[mlp_width, hidden]`; required for [`Mlp::SwiGlu`], absent for the other variants.
-    pub gate: Option<Parameters<'a>>,
+    pub gate: Option<Linear<'a>>,
     /// `[mlp_width, hidden]`
-    pub up: Parameters<'a>,
+    pub up: Linear<'a>,
     /// `[hidden, mlp_width]`
-    pub down: Parameters<'a>,
+    pub down: Linear<'a>,
 }
 
 impl LayerWeights<'_> {
@@ -67,12 +158,12 @@ impl LayerWeights<'_> {
         config.check()?;
         let (hidden, width) = (config.hidden, config.mlp_width);
         let (q, kv) = (config.q_width(), config.kv_width());
-        self.attention_norm.check("attention_norm", hidden, 1)?;
+        self.attention_norm.check("attention_norm", hidden)?;
         self.q.check("q", q, hidden)?;
         self.k.check("k", kv, hidden)?;
         self.v.check("v", kv, hidden)?;
         self.o.check("o", hidden, q)?;
-        self.mlp_norm.check("mlp_norm", hidden, 1)?;
+        self.mlp_norm.check("mlp_norm", hidden)?;
         self.up.check("up", width, hidden)?;
         self.down.check("down", hidden, width)?;
         match (config.mlp, &self.gate) {

@@ -5,8 +5,8 @@ use super::elementwise::merged_axes;
 use super::{Download, Operand, Recording};
 use crate::Result;
 use crate::gpu::{Backend, Buffer, HostMemory, HostUse, Place, Recorder};
-use crate::kernels::Slot;
 use crate::kernels::tensor::{Cast, cast_job};
+use crate::kernels::{SLICE_ALIGNMENT, Slot};
 use crate::tensor::op::Op;
 use crate::tensor::{DType, Shape, TensorView};
 
@@ -188,6 +188,36 @@ impl Recording {
                 .await?;
         }
         Ok(())
+    }
+
+    /// Records the rounding of elements of f32 to a type of 16 bits. They are written, row-major, from element `start` of
+    /// `to` on, which must begin a word; if their number is odd, the element after them is cleared.
+    pub(crate) async fn round_into(
+        &mut self,
+        a: Operand<'_>,
+        dtype: DType,
+        (to, start): (&Buffer, usize),
+    ) -> Result<()> {
+        let n = a.view.shape().n_elements();
+        let (start, n_bytes) = (2 * start as u64, 4 * n.div_ceil(2) as u64);
+        let (buffer, view) = (a.buffer, a.view);
+        let a = AnyOperand {
+            buffer,
+            view,
+            dtype: DType::F32,
+        };
+        let what = cast_of(a, dtype);
+        let most = self.device().capabilities().max_binding_bytes;
+        // Bindings must be aligned, and the job's buffer ends at a multiple of 16 bytes.
+        if start.is_multiple_of(SLICE_ALIGNMENT) && what.fits(most) && n > 0 {
+            let job = cast_job(&what, most)?;
+            let given = [(Slot::A, buffer, 0), (Slot::Out, to, start)];
+            return self.run(&job, &given).await;
+        }
+        let rounded = self.allocate_of(dtype, n)?;
+        self.cast(a, dtype, &rounded).await?;
+        let (to, from) = (Place::Device(to, start), Place::Device(&rounded, 0));
+        self.stream.copy(to, from, n_bytes)
     }
 
     /// Records the copy of the bits of elements of 16 bits to a new buffer.

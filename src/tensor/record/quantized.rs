@@ -17,6 +17,20 @@ impl Recording {
         weights: Operand<'_>,
         out: &Buffer,
     ) -> Result<()> {
+        let format = (quantization, false);
+        self.matmul_packed(format, [n, k], [rows, weights], out)
+            .await
+    }
+
+    /// Multiplies rows by packed weights, as [`matmul_quantized`](Self::matmul_quantized) does. `is_bfloat` is true if
+    /// weights of [`Quantization::F16`] are bfloat16 instead.
+    pub(crate) async fn matmul_packed(
+        &mut self,
+        (quantization, is_bfloat): (Quantization, bool),
+        [n, k]: [usize; 2],
+        [rows, weights]: [Operand<'_>; 2],
+        out: &Buffer,
+    ) -> Result<()> {
         let m = rows.view.shape().dims().first().copied().unwrap_or(0);
         if m * n == 0 {
             return Ok(());
@@ -28,6 +42,7 @@ impl Recording {
         let (b, b_start) = self.dense(weights).await?;
         let what = QuantizedProduct {
             quantization,
+            is_bfloat,
             m: m as u64,
             n: n as u64,
             k: k as u64,

@@ -1,0 +1,177 @@
+//! [`Matrix`]: a matrix of a layer on the device, as it is stored, and its products.
+
+use super::projection::Rows;
+use super::weights::Weights;
+use crate::Result;
+use crate::gpu::{Backend, Buffer, GpuDevice, Sized64};
+use crate::kernels::tensor::padded_bytes;
+use crate::tensor::record::{AnyOperand, Operand, Recording, factors};
+use crate::tensor::{DType, Quantization, Shape, TensorView};
+
+/// Most rows whose products are limited by the memory bandwidth of the weights.
+const FEW_ROWS: usize = 8;
+
+/// Form of the values of a matrix in device memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stored {
+    As(DType),
+    Packed(Quantization),
+}
+
+/// A matrix from inputs to outputs, stored as `[outputs, inputs]`.
+#[derive(Debug)]
+pub(super) struct Matrix {
+    buffer: Buffer,
+    stored: Stored,
+    outputs: usize,
+    inputs: usize,
+}
+
+impl Matrix {
+    /// Uploads values whose number was checked, and waits, so that staging memory is not needed for all weights at once.
+    pub(super) async fn upload(
+        device: &GpuDevice,
+        values: Weights<'_>,
+        [outputs, inputs]: [usize; 2],
+    ) -> Result<Self> {
+        let (bytes, stored): (&[u8], _) = match values {
+            Weights::F32(values) => (bytemuck::cast_slice(values), Stored::As(DType::F32)),
+            Weights::Bits(dtype, bits) => (bytemuck::cast_slice(bits), Stored::As(dtype)),
+            Weights::Packed(quantization, bytes) => (bytes, Stored::Packed(quantization)),
+        };
+        Ok(Self {
+            buffer: upload_bytes(device, bytes).await?,
+            stored,
+            outputs,
+            inputs,
+        })
+    }
+
+    pub(super) fn n_bytes(&self) -> u64 {
+        self.buffer.n_bytes()
+    }
+
+    pub(super) const fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    /// Records the product of rows and this matrix; returns the rows of the result.
+    pub(super) async fn product(
+        &self,
+        recording: &mut Recording,
+        rows: Operand<'_>,
+    ) -> Result<Rows> {
+        let m = rows.view.shape().dims()[0];
+        let out = Rows::new(recording, m, self.outputs)?;
+        match self.stored {
+            Stored::As(DType::F32) => {
+                let factors = factors(rows.view, &self.view()?)?;
+                recording
+                    .matmul(rows.buffer, &self.buffer, &factors, &out.buffer)
+                    .await?;
+            }
+            Stored::Packed(quantization) => {
+                self.packed_product(recording, (quantization, false), rows, &out)
+                    .await?;
+            }
+            // On matrix units, rows are rounded to the type of the matrix.
+            Stored::As(dtype) if m > FEW_ROWS && multiplies(recording.device(), dtype) => {
+                let buffer = recording.allocate_of(dtype, rows.view.shape().n_elements())?;
+                recording.cast(wide(rows), dtype, &buffer).await?;
+                let view = TensorView::new(rows.view.shape().clone());
+                let rounded = AnyOperand {
+                    buffer: &buffer,
+                    view: &view,
+                    dtype,
+                };
+                self.half_product(recording, rounded, dtype, &out).await?;
+            }
+            // Halves need no conversion to f32 in memory where the kernel of packed weights takes them.
+            Stored::As(dtype) if Quantization::F16.check_row(self.inputs).is_ok() => {
+                let format = (Quantization::F16, dtype == DType::BF16);
+                self.packed_product(recording, format, rows, &out).await?;
+            }
+            Stored::As(dtype) => {
+                self.half_product(recording, wide(rows), dtype, &out)
+                    .await?;
+            }
+        }
+        Ok(out)
+    }
+
+    /// Records the product with the words of the matrix, in a format that [`Recording::matmul_packed`] takes.
+    async fn packed_product(
+        &self,
+        recording: &mut Recording,
+        format: (Quantization, bool),
+        rows: Operand<'_>,
+        out: &Rows,
+    ) -> Result<()> {
+        let n_words = usize::try_from(self.buffer.n_bytes() / 4).unwrap_or(usize::MAX);
+        let words = Operand {
+            buffer: &self.buffer,
+            view: &TensorView::new(Shape::vector(n_words)),
+        };
+        let size = [self.outputs, self.inputs];
+        recording
+            .matmul_packed(format, size, [rows, words], &out.buffer)
+            .await
+    }
+
+    async fn half_product(
+        &self,
+        recording: &mut Recording,
+        rows: AnyOperand<'_>,
+        dtype: DType,
+        out: &Rows,
+    ) -> Result<()> {
+        let matrix = AnyOperand {
+            buffer: &self.buffer,
+            view: &self.view()?,
+            dtype,
+        };
+        recording
+            .matmul_of_any(rows, matrix, wide(out.operand()))
+            .await
+    }
+
+    /// Returns the view of the matrix as the right factor, `[inputs, outputs]`.
+    fn view(&self) -> Result<TensorView> {
+        TensorView::new(Shape::new(&[self.outputs, self.inputs])?).transpose(0, 1)
+    }
+}
+
+/// Returns true if the device multiplies matrices of a type of 16 bits on matrix units, through the kernel that
+/// [`Recording::matmul_of_any`] chooses.
+fn multiplies(device: &GpuDevice, dtype: DType) -> bool {
+    let capabilities = device.capabilities();
+    let has_units = match dtype {
+        DType::F32 => false,
+        DType::F16 => capabilities.cooperative_matrices,
+        DType::BF16 => capabilities.bfloat16_matrices,
+    };
+    has_units && device.info().api == "cuda"
+}
+
+fn wide(rows: Operand<'_>) -> AnyOperand<'_> {
+    AnyOperand {
+        buffer: rows.buffer,
+        view: rows.view,
+        dtype: DType::F32,
+    }
+}
+
+/// Uploads bytes as words, of which the last is padded with zeros.
+async fn upload_bytes(device: &GpuDevice, bytes: &[u8]) -> Result<Buffer> {
+    let buffer = device.allocate_uncleared(padded_bytes(bytes.len().div_ceil(4) as u64))?;
+    let (words, rest) = bytes.split_at(bytes.len() / 4 * 4);
+    device.upload_async(&buffer, 0, words).await?;
+    if !rest.is_empty() {
+        let mut last = [0; 4];
+        last[..rest.len()].copy_from_slice(rest);
+        device
+            .upload_async(&buffer, words.len() as u64, &last)
+            .await?;
+    }
+    Ok(buffer)
+}
