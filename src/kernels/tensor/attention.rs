@@ -1,7 +1,7 @@
 //! Jobs of attention.
 
 use super::attention_launch::{
-    AttentionSize, Heads, KEYS, MAX_SPLIT, QUERIES, attention_launch, merge_launch,
+    AttentionSize, Heads, KEYS, MAX_SPLIT, attention_launch, merge_launch,
 };
 use super::attention_parts::in_parts;
 use super::{elements_of_binding, padded_bytes};
@@ -25,7 +25,7 @@ pub fn attention_job(
     max_binding_bytes: u64,
 ) -> Result<Job> {
     what.check(&places)?;
-    let groups = what.n_q.div_ceil(QUERIES) * what.batch * what.heads;
+    let groups = what.n_q.div_ceil(what.queries_per_group()) * what.batch * what.heads;
     let wanted = ENOUGH_GROUPS.div_ceil(groups).min(what.n_k / MIN_SPLIT);
     let splits = wanted.max(what.n_k.div_ceil(MAX_SPLIT)).max(1);
     let split_len = what.n_k.div_ceil(splits).next_multiple_of(KEYS);

@@ -9,14 +9,18 @@ pub(super) static ATTENTION: KernelInfo = kernel(
     shader!("tensor_attention.wgsl"),
     &[R, R, R, W, U],
 );
+pub(super) static ATTENTION_MANY: KernelInfo = kernel(
+    "tensor_attention_many",
+    shader!("tensor_attention_many.wgsl"),
+    &[R, R, R, W, U],
+);
 pub(super) static MERGE: KernelInfo = kernel(
     "tensor_attention_merge",
     shader!("tensor_attention_merge.wgsl"),
     &[R, W, U],
 );
 
-/// Number of queries of a workgroup, and number of keys that it processes per step.
-pub(super) const QUERIES: u64 = 32;
+/// Number of keys that a workgroup processes per step.
 pub(super) const KEYS: u64 = 64;
 /// Maximum number of keys of a workgroup, since software GPUs stop long loops.
 pub(super) const MAX_SPLIT: u64 = 8192;
@@ -72,6 +76,16 @@ impl AttentionSize {
     /// Returns the number of queries of all batches and heads.
     pub(super) const fn rows(&self) -> u64 {
         self.batch * self.heads * self.n_q
+    }
+
+    /// Returns true if `tensor_attention_many` computes it.
+    const fn is_of_many(&self) -> bool {
+        self.n_q >= 64 && self.dim <= 128
+    }
+
+    /// Returns the number of queries of a workgroup.
+    pub(super) const fn queries_per_group(&self) -> u64 {
+        if self.is_of_many() { 64 } else { 32 }
     }
 
     /// Checks that the sizes are consistent and the heads are inside their buffers.
@@ -180,7 +194,7 @@ pub(in crate::kernels) fn attention_launch(
 /// Returns a launch over the keys from `first_key` to `n_k`.
 pub(super) fn launch(what: &AttentionSize, [q, k, v]: [Heads; 3], args: Args) -> Launch {
     let [splits, splits_before, all_splits] = args.splits.unwrap_or([1, 0, 1]);
-    let tiles = what.n_q.div_ceil(QUERIES);
+    let tiles = what.n_q.div_ceil(what.queries_per_group());
     let n_groups = tiles * what.batch * what.heads * splits;
     let aligned = what.dim.is_multiple_of(4) && q.is_aligned() && k.is_aligned() && v.is_aligned();
     let words = [
@@ -213,7 +227,10 @@ pub(super) fn launch(what: &AttentionSize, [q, k, v]: [Heads; 3], args: Args) ->
     let groups = what.dim.div_ceil(64).next_power_of_two();
     let [a, b, values] = args.inputs;
     Launch {
-        kernel: &ATTENTION,
+        kernel: match what.is_of_many() {
+            true => &ATTENTION_MANY,
+            false => &ATTENTION,
+        },
         overrides: vec![
             ("DIM_GROUPS", groups as u32),
             ("CAUSAL", what.causal.into()),

@@ -51,7 +51,7 @@ pub(super) use {
 };
 
 /// All tensor kernels that every engine runs. [`matmul_half_job`] has another, for CUDA alone.
-pub const KERNELS: [&KernelInfo; 16] = [
+pub const KERNELS: [&KernelInfo; 17] = [
     &elementwise::ELEMENTWISE,
     &copy::COPY,
     &cast::CAST,
@@ -67,6 +67,7 @@ pub const KERNELS: [&KernelInfo; 16] = [
     &norm::NORM,
     &rotary::ROTARY,
     &attention_launch::ATTENTION,
+    &attention_launch::ATTENTION_MANY,
     &attention_launch::MERGE,
 ];
 
