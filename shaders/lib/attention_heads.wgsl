@@ -29,7 +29,8 @@ struct Params {
     all_splits: u32,
     out_from: u32,
     out_heads: u32,
-    pad_0: u32,
+    // Heads of all batches.
+    products: u32,
     pad_1: u32,
     pad_2: u32,
 }

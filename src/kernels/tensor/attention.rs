@@ -1,12 +1,12 @@
 //! Jobs of attention.
 
 use super::attention_launch::{
-    AttentionSize, Heads, KEYS, MAX_SPLIT, attention_launch, merge_launch,
+    AttentionSize, Form, Heads, KEYS, MAX_SPLIT, attention_launch, merge_launch,
 };
 use super::attention_parts::in_parts;
 use super::{elements_of_binding, padded_bytes};
 use crate::Result;
-use crate::kernels::{Arg, Job, Slot};
+use crate::kernels::{Arg, ComputeUnits, Job, Slot};
 
 /// Number of workgroups that keeps a large device busy.
 const ENOUGH_GROUPS: u64 = 256;
@@ -14,7 +14,8 @@ const ENOUGH_GROUPS: u64 = 256;
 const MIN_SPLIT: u64 = 256;
 
 /// Returns the launches that compute [`Slot::Out`], `[batch, n_q, heads, dim]`, from queries in `A`, keys in `B` and
-/// values in `Values`. Buffers larger than a binding are processed in parts.
+/// values in `Values`. Buffers larger than a binding are processed in parts. `compute_units` are those of the device, if
+/// known.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, for heads that do not match each other or
@@ -22,10 +23,12 @@ const MIN_SPLIT: u64 = 256;
 pub fn attention_job(
     what: &AttentionSize,
     places: [Heads; 3],
+    compute_units: Option<ComputeUnits>,
     max_binding_bytes: u64,
 ) -> Result<Job> {
     what.check(&places)?;
-    let groups = what.n_q.div_ceil(what.queries_per_group()) * what.batch * what.heads;
+    let form = Form::choose(what, compute_units);
+    let groups = what.n_q.div_ceil(form.queries) * what.batch * what.heads;
     let wanted = ENOUGH_GROUPS.div_ceil(groups).min(what.n_k / MIN_SPLIT);
     let splits = wanted.max(what.n_k.div_ceil(MAX_SPLIT)).max(1);
     let split_len = what.n_k.div_ceil(splits).next_multiple_of(KEYS);
@@ -45,11 +48,11 @@ pub fn attention_job(
         _ => splits * (n_out + 2 * rows),
     };
     if [q.n, k.n, v.n, n_out, n_partials].iter().any(|&n| n > most) {
-        let (launches, n_partials) = in_parts(what, places, max_binding_bytes)?;
+        let (launches, n_partials) = in_parts(what, places, compute_units, max_binding_bytes)?;
         buffers.extend((n_partials > 0).then(|| (Slot::Partials, padded_bytes(n_partials))));
         return Ok(Job { buffers, launches });
     }
-    let mut launches = vec![attention_launch(what, places, splits, split_len)];
+    let mut launches = vec![attention_launch(what, form, places, splits, split_len)];
     if splits > 1 {
         buffers.push((Slot::Partials, padded_bytes(n_partials)));
         let out = (Arg::Buffer(Slot::Out), 0);
@@ -83,7 +86,7 @@ mod tests {
                 n: 512 * n,
             };
             let places = [heads(n_q), heads(n_k), heads(n_k)];
-            let job = attention_job(&what, places, 1 << 31).unwrap();
+            let job = attention_job(&what, places, None, 1 << 31).unwrap();
             let Arg::Params(words) = &job.launches[0].args[4] else {
                 panic!("no parameters");
             };

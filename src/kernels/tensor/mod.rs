@@ -26,9 +26,9 @@ use crate::ops::DType;
 use crate::{Error, Result};
 
 pub use attention::attention_job;
-#[cfg(cuda_engine)]
-pub(super) use attention_launch::attention_launch;
 pub use attention_launch::{AttentionSize, Heads};
+#[cfg(cuda_engine)]
+pub(super) use attention_launch::{Form as AttentionForm, attention_launch};
 pub use cast::{Cast, cast_job};
 pub use convolve::{Convolution, convolve2d_job};
 pub use copy::{CopyAxis, copy_job};
