@@ -182,7 +182,7 @@ fn tensor_attention_many(
             } else {
                 prefetch_rows(loads_q, row, at, block_col);
             }
-            add_values(lane_m, lane_n, is_masked, first, ends0, ends1);
+            add_seen_values(lane_m, lane_n, is_masked, first, ends0, ends1);
             workgroupBarrier();
         }
     }

@@ -21,7 +21,7 @@ fn clear_scores() {
 }
 
 /// Adds the products of four keys and four queries.
-fn add_products(to: u32, keys: vec4<f32>, queries: vec4<f32>) {
+fn add_four_scores(to: u32, keys: vec4<f32>, queries: vec4<f32>) {
     scores[to] += keys.x * queries;
     scores[to + 1u] += keys.y * queries;
     scores[to + 2u] += keys.z * queries;
@@ -33,12 +33,12 @@ fn add_column(at_q: u32, at_k: u32) {
     let q0 = sh_q[at_q];
     let q1 = sh_q[at_q + LANES_M];
     let k0 = sh_k[at_k];
-    add_products(0u, k0, q0);
-    add_products(4u, k0, q1);
+    add_four_scores(0u, k0, q0);
+    add_four_scores(4u, k0, q1);
     if KEY_GROUPS == 2u {
         let k1 = sh_k[at_k + LANES_N];
-        add_products(8u, k1, q0);
-        add_products(12u, k1, q1);
+        add_four_scores(8u, k1, q0);
+        add_four_scores(12u, k1, q1);
     }
 }
 

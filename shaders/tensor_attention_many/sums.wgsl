@@ -50,7 +50,7 @@ fn add_masked_key(at_weight: u32, at_value: u32, seen0: vec4<bool>, seen1: vec4<
 }
 
 /// Adds the values of LANES_N keys. Those from `first` on are masked if `is_masked`.
-fn add_values(lane_m: u32, lane_n: u32, is_masked: bool, first: u32, ends0: vec4<u32>, ends1: vec4<u32>) {
+fn add_seen_values(lane_m: u32, lane_n: u32, is_masked: bool, first: u32, ends0: vec4<u32>, ends1: vec4<u32>) {
     var at_weight = KEPT + lane_m;
     var at_value = lane_n;
     if CAUSAL {
@@ -90,7 +90,7 @@ fn lower_sums(f0: vec4<f32>, f1: vec4<f32>) {
 }
 
 /// Stores the results of one query: 4 columns of each group and, if SPLIT, its maximum and sum.
-fn store_row(row_index: u32, split: u32, lane_n: u32, x0: vec4<f32>, x1: vec4<f32>, most: f32, sum: f32) {
+fn store_sums(row_index: u32, split: u32, lane_n: u32, x0: vec4<f32>, x1: vec4<f32>, most: f32, sum: f32) {
     var start = params.out_from + row_index * params.dim;
     if SPLIT {
         start += split * params.n_out;
@@ -114,15 +114,15 @@ fn store_row(row_index: u32, split: u32, lane_n: u32, x0: vec4<f32>, x1: vec4<f3
 fn store_queries(row: u32, row_index: u32, split: u32, lane_n: u32, begin: u32, most: vec4<f32>, sum: vec4<f32>) {
     let step = params.out_heads;
     if row < params.n_q {
-        store_row(row_index, split, lane_n, sums[begin], sums[begin + 8u], most.x, sum.x);
+        store_sums(row_index, split, lane_n, sums[begin], sums[begin + 8u], most.x, sum.x);
     }
     if row + 1u < params.n_q {
-        store_row(row_index + step, split, lane_n, sums[begin + 1u], sums[begin + 9u], most.y, sum.y);
+        store_sums(row_index + step, split, lane_n, sums[begin + 1u], sums[begin + 9u], most.y, sum.y);
     }
     if row + 2u < params.n_q {
-        store_row(row_index + 2u * step, split, lane_n, sums[begin + 2u], sums[begin + 10u], most.z, sum.z);
+        store_sums(row_index + 2u * step, split, lane_n, sums[begin + 2u], sums[begin + 10u], most.z, sum.z);
     }
     if row + 3u < params.n_q {
-        store_row(row_index + 3u * step, split, lane_n, sums[begin + 3u], sums[begin + 11u], most.w, sum.w);
+        store_sums(row_index + 3u * step, split, lane_n, sums[begin + 3u], sums[begin + 11u], most.w, sum.w);
     }
 }
