@@ -1,4 +1,5 @@
-// Flash attention: softmax(scale q kᵀ) v for each head, without storing the matrix of scores.
+// Flash attention: softmax(scale q kᵀ) v for each head, without storing the matrix of scores. For few queries, and for heads
+// of more than 128 elements; tensor_attention_many has larger tiles.
 //
 // A workgroup takes 32 queries of one head and iterates over the keys, 64 at a time. Scores: register tiling, 4x4 per
 // invocation, with both operands staged in workgroup memory as in tensor_matmul. Online softmax: the sums are rescaled

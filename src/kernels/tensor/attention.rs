@@ -98,4 +98,37 @@ mod tests {
         assert_eq!(splits(1, 255), 1);
         assert_eq!(splits(1, 4096), 16);
     }
+
+    #[test]
+    fn tiles_are_as_large_as_the_device_and_the_work_allow() {
+        let roomy = Some(ComputeUnits {
+            n: 132,
+            workgroup_bytes: 228 << 10,
+        });
+        let small = Some(ComputeUnits {
+            n: 40,
+            workgroup_bytes: 64 << 10,
+        });
+        let of = |units, heads, n_q, dim, causal| {
+            let what = AttentionSize {
+                batch: 1,
+                heads,
+                key_heads: heads,
+                n_q,
+                n_k: n_q,
+                dim,
+                causal,
+                scale: 1.0,
+            };
+            Form::choose(&what, units)
+        };
+        assert_eq!(of(roomy, 32, 63, 64, true), Form::FEW);
+        assert_eq!(of(roomy, 32, 4096, 129, true), Form::FEW);
+        assert_eq!(of(None, 32, 4096, 64, true), Form::MANY_OF_64);
+        assert_eq!(of(small, 32, 4096, 128, true), Form::MANY_OF_128);
+        assert_eq!(of(roomy, 16, 2048, 64, true), Form::MANY_OF_64);
+        assert_eq!(of(roomy, 16, 2048, 64, false), Form::KEPT_OF_64);
+        assert_eq!(of(roomy, 16, 4096, 64, true), Form::KEPT_OF_64);
+        assert_eq!(of(roomy, 1, 64, 128, true), Form::KEPT_OF_128);
+    }
 }

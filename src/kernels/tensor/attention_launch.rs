@@ -124,14 +124,14 @@ pub(in crate::kernels) struct Form {
 }
 
 impl Form {
-    const FEW: Self = Self {
+    pub(super) const FEW: Self = Self {
         queries: 32,
         many: None,
     };
-    const MANY_OF_64: Self = Self::many(64, [16, 1, 1]);
-    const MANY_OF_128: Self = Self::many(64, [16, 1, 2]);
-    const KEPT_OF_64: Self = Self::many(128, [8, 2, 2]);
-    const KEPT_OF_128: Self = Self::many(64, [16, 2, 2]);
+    pub(super) const MANY_OF_64: Self = Self::many(64, [16, 1, 1]);
+    pub(super) const MANY_OF_128: Self = Self::many(64, [16, 1, 2]);
+    pub(super) const KEPT_OF_64: Self = Self::many(128, [8, 2, 2]);
+    pub(super) const KEPT_OF_128: Self = Self::many(64, [16, 2, 2]);
     /// Bytes of workgroup memory of a form that keeps its queries there, and what a device reserves besides.
     const KEPT_BYTES: u32 = 47 << 10;
     /// Minimum number of workgroups of [`Self::KEPT_OF_64`]; twice as many with a causal mask, where half of them
