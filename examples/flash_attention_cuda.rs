@@ -9,8 +9,8 @@ use pagepress::gpu::{Backend, DeviceRequest, EngineChoice, GpuDevice};
 use pagepress::tensor::layer::Attention;
 use pagepress::tensor::{GpuTensor, Shape, cpu};
 
-const HEADS: usize = 16;
-const DIM: usize = 64;
+/// Heads of 64 elements; half as many have 128.
+const HEADS: usize = 32;
 const RUNS: u32 = 20;
 
 /// Numbers from -1 to 1.
@@ -40,8 +40,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         causal: true,
         scale: None,
     };
-    for rows in [512, 2048, 8192] {
-        let shape = Shape::new(&[HEADS, rows, DIM])?;
+    let sizes = [64, 128].map(|dim| [512, 2048, 8192].map(|rows| (dim, rows)));
+    for (dim, rows) in sizes.into_iter().flatten() {
+        let heads = HEADS * 64 / dim;
+        let shape = Shape::new(&[heads, rows, dim])?;
         let n = shape.n_elements();
         let host = [1, 2, 3].map(|seed| numbers(n, seed));
         let (found, seconds) = block_on(async {
@@ -62,9 +64,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         })?;
         // Each query sees half of the keys on average: two products with each.
         let operations = 2.0 * 2.0 * (n * rows) as f64 / 2.0;
-        let stored = 4 * HEADS * rows * rows;
+        let stored = 4 * heads * rows * rows;
         println!(
-            "{rows} rows: {:.3} ms, {:.2} TFLOP/s; the scores alone would take {} MiB",
+            "{heads} heads of {dim}, {rows} rows: {:.3} ms, {:.2} TFLOP/s; the scores alone would take {} MiB",
             seconds * 1e3,
             operations / seconds / 1e12,
             stored >> 20

@@ -1,4 +1,5 @@
-// Flash attention: softmax(scale q kᵀ) v for each head, without storing the matrix of scores.
+// Flash attention: softmax(scale q kᵀ) v for each head, without storing the matrix of scores. For few queries, and for heads
+// of more than 128 elements; tensor_attention_many has larger tiles.
 //
 // A workgroup takes 32 queries of one head and iterates over the keys, 64 at a time. Scores: register tiling, 4x4 per
 // invocation, with both operands staged in workgroup memory as in tensor_matmul. Online softmax: the sums are rescaled
@@ -15,7 +16,7 @@
 // A query with a score of NaN or +inf, or with scores of -inf only, yields NaN; masked keys have no influence.
 // Twin: src/tensor/cpu/attention.rs
 //
-// import: lib/outer_product, lib/store4
+// import: lib/attention_heads, lib/outer_product, lib/store4
 
 /// Groups of 64 columns: 1, 2 or 4.
 override DIM_GROUPS: u32 = 1u;
@@ -32,44 +33,6 @@ const DEPTH: u32 = 16u;
 /// The lowest finite number: initial value of a row's maximum.
 const LOWEST: f32 = -3.4028234e38;
 
-struct Params {
-    n_q: u32,
-    // End of the keys.
-    n_k: u32,
-    heads: u32,
-    // Query heads per key head.
-    heads_per_key: u32,
-    dim: u32,
-    n_splits: u32,
-    split_len: u32,
-    // Workgroups along the queries.
-    tiles: u32,
-    n_groups: u32,
-    first: u32,
-    // Elements of `out` of one split.
-    n_out: u32,
-    scale: f32,
-    // Offset, and strides of batches, heads and rows.
-    q: vec4<u32>,
-    k: vec4<u32>,
-    v: vec4<u32>,
-    first_key: u32,
-    // Splits of earlier launches, and of all launches.
-    splits_before: u32,
-    all_splits: u32,
-    out_from: u32,
-    out_heads: u32,
-    pad_0: u32,
-    pad_1: u32,
-    pad_2: u32,
-}
-
-@group(0) @binding(0) var<storage, read> q: array<vec4<f32>>;
-@group(0) @binding(1) var<storage, read> k: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> v: array<vec4<f32>>;
-@group(0) @binding(3) var<storage, read_write> out: array<f32>;
-@group(0) @binding(4) var<uniform> params: Params;
-
 // [column][group of 4 queries]; between two tiles, partial results of each invocation.
 var<workgroup> sh_q: array<vec4<f32>, 128>;
 // [column][group of 4 keys]
@@ -79,53 +42,6 @@ var<workgroup> sh_weights: array<vec4<f32>, 512>;
 
 // Output sums: four queries for each group of columns.
 var<private> sums: array<vec4<f32>, 16>;
-
-fn four_of_q(at: u32, col: u32) -> vec4<f32> {
-    if ALIGNED {
-        return q[at >> 2u];
-    }
-    var x = vec4(q[at >> 2u][at & 3u], 0.0, 0.0, 0.0);
-    if col + 1u < params.dim { x.y = q[(at + 1u) >> 2u][(at + 1u) & 3u]; }
-    if col + 2u < params.dim { x.z = q[(at + 2u) >> 2u][(at + 2u) & 3u]; }
-    if col + 3u < params.dim { x.w = q[(at + 3u) >> 2u][(at + 3u) & 3u]; }
-    return x;
-}
-
-fn four_of_k(at: u32, col: u32) -> vec4<f32> {
-    if ALIGNED {
-        return k[at >> 2u];
-    }
-    var x = vec4(k[at >> 2u][at & 3u], 0.0, 0.0, 0.0);
-    if col + 1u < params.dim { x.y = k[(at + 1u) >> 2u][(at + 1u) & 3u]; }
-    if col + 2u < params.dim { x.z = k[(at + 2u) >> 2u][(at + 2u) & 3u]; }
-    if col + 3u < params.dim { x.w = k[(at + 3u) >> 2u][(at + 3u) & 3u]; }
-    return x;
-}
-
-fn four_of_v(at: u32, col: u32) -> vec4<f32> {
-    if ALIGNED {
-        return v[at >> 2u];
-    }
-    var x = vec4(v[at >> 2u][at & 3u], 0.0, 0.0, 0.0);
-    if col + 1u < params.dim { x.y = v[(at + 1u) >> 2u][(at + 1u) & 3u]; }
-    if col + 2u < params.dim { x.z = v[(at + 2u) >> 2u][(at + 2u) & 3u]; }
-    if col + 3u < params.dim { x.w = v[(at + 3u) >> 2u][(at + 3u) & 3u]; }
-    return x;
-}
-
-fn of_query(row: u32, at: u32, col: u32) -> vec4<f32> {
-    if row < params.n_q && col < params.dim {
-        return four_of_q(at, col);
-    }
-    return vec4(0.0);
-}
-
-fn of_key(row: u32, at: u32, col: u32) -> vec4<f32> {
-    if row < params.n_k && col < params.dim {
-        return four_of_k(at, col);
-    }
-    return vec4(0.0);
-}
 
 /// Stages 16 columns of queries and keys: at most one 4x4 block per invocation, transposed in registers.
 fn load_slices(i: u32, query: u32, key: u32, start_q: u32, start_k: u32, depth: u32) {

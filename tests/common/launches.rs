@@ -56,7 +56,13 @@ pub fn launches() -> BTreeMap<String, Launch> {
 /// Returns the launches on devices with these compute units, without those of chunks, which only CUDA runs. wgpu reports none.
 pub fn launches_on(compute_units: &[Option<ComputeUnits>]) -> BTreeMap<String, Launch> {
     let mut found = BTreeMap::new();
-    let jobs = tensor_jobs().into_iter().chain(layer_jobs());
+    let attention = compute_units
+        .iter()
+        .flat_map(|&units| attention_jobs(units));
+    let jobs = tensor_jobs()
+        .into_iter()
+        .chain(layer_jobs())
+        .chain(attention);
     for launch in jobs.flat_map(|job| job.launches) {
         let name = format!("{} {:?}", launch.kernel.name, launch.overrides);
         found.insert(name, launch);
@@ -228,15 +234,22 @@ fn layer_jobs() -> Vec<Job> {
         to: 0,
     };
     jobs.push(rotary_job(&rotary, LARGE).unwrap());
+    jobs
+}
+
+/// Returns attention of many rows, of few, and split along the keys.
+fn attention_jobs(units: Option<ComputeUnits>) -> Vec<Job> {
+    let mut jobs = Vec::new();
     for dim in [64, 128, 256, 63] {
         for (n_q, n_k, causal) in [
-            (2000, 2000, true),
-            (2000, 3000, false),
+            (5000, 5000, true),
+            (5000, 6000, false),
+            (100, 5000, true),
             (1, 5000, true),
             (1, 5000, false),
         ] {
             // For one dimension all forms are launched.
-            if dim != 64 && (n_q == 1 || causal == (dim == 128)) {
+            if dim != 64 && (n_q < 200 || causal == (dim == 128)) {
                 continue;
             }
             let size = AttentionSize {
@@ -257,7 +270,7 @@ fn layer_jobs() -> Vec<Job> {
                 n: 2 * n_heads * rows * dim,
             };
             let places = [heads(8, n_q), heads(2, n_k), heads(2, n_k)];
-            jobs.push(attention_job(&size, places, LARGE).unwrap());
+            jobs.push(attention_job(&size, places, units, LARGE).unwrap());
         }
     }
     jobs

@@ -86,6 +86,9 @@ pub async fn heads_of_any_size_work(subject: &Subject) {
         case(1, [1, 1], [5, 67], 200),
         case(1, [2, 2], [34, 36], 256),
         case(1, [3, 1], [1, 200], 32),
+        case(1, [2, 2], [64, 64], 64),
+        case(1, [2, 1], [130, 300], 63),
+        case(1, [1, 1], [129, 200], 100),
         case(0, [2, 1], [3, 3], 8),
         case(1, [2, 1], [0, 3], 8),
     ];
@@ -99,10 +102,26 @@ pub async fn heads_of_any_size_work(subject: &Subject) {
     }
 }
 
+/// So many heads that their queries are kept in workgroup memory where there is enough.
+pub async fn many_heads_work(subject: &Subject) {
+    for (case, causal) in [
+        (case(4, [64, 2], [65, 100], 12), false),
+        (case(8, [64, 1], [64, 66], 7), true),
+    ] {
+        let [q, k, v] = &tensors(&case, 1.0);
+        let what = Attention {
+            causal,
+            scale: None,
+        };
+        check(subject, &case, what, [q, k, v]).await;
+    }
+}
+
 pub async fn many_keys_are_split(subject: &Subject) {
     for (case, causal) in [
         (case(1, [2, 1], [1, 3000], 64), true),
         (case(1, [1, 1], [70, 1000], 20), true),
+        (case(1, [2, 1], [100, 1500], 96), false),
         (case(1, [2, 2], [3, 9000], 16), false),
     ] {
         let [q, k, v] = &tensors(&case, 1.0);
@@ -115,30 +134,42 @@ pub async fn many_keys_are_split(subject: &Subject) {
 }
 
 pub async fn keys_that_are_not_seen_do_not_matter(subject: &Subject) {
-    let case = case(1, [1, 1], [80, 80], 24);
+    let all = &[0, 33, 63, 64, 79][..];
+    for (case, places) in [
+        (case(1, [1, 1], [40, 40], 24), &[0, 33][..]),
+        (case(1, [1, 1], [80, 80], 24), all),
+        (case(1, [1, 1], [80, 80], 100), all),
+        (case(8, [64, 1], [80, 80], 8), &[63]),
+    ] {
+        for special in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            for &at in places {
+                spoil_key(subject, &case, special, at).await;
+            }
+        }
+    }
+}
+
+/// Checks that an element of key `at`, or of its value, has no influence on queries of the first head that do not see it.
+async fn spoil_key(subject: &Subject, case: &Case, special: f32, at: usize) {
+    let dim = case.q[3];
     let causal = Attention {
         causal: true,
         scale: None,
     };
-    for special in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
-        for at in [0, 33, 63, 64, 79] {
-            let [q, k, v] = tensors(&case, 1.0);
-            let spoiled = |tensor: &Tensor| {
-                let mut tensor = tensor.clone();
-                tensor.elements[24 * at + 5] = special;
-                tensor
-            };
-            for all in [[&q, &spoiled(&k), &v], [&q, &k, &spoiled(&v)]] {
-                let (found, _) = subject.attention(causal, all).await.unwrap();
-                for row in 0..at {
-                    let row = &found[24 * row..][..24];
-                    assert!(row.iter().all(|x| x.is_finite()), "{special} at {at}");
-                }
-                if special.is_nan() {
-                    let rows = found[24 * at..].chunks(24);
-                    assert!(rows.clone().all(|row| row[5].is_nan()), "NaN at {at}");
-                }
-            }
+    let [q, k, v] = tensors(case, 1.0);
+    let spoiled = |tensor: &Tensor| {
+        let mut tensor = tensor.clone();
+        tensor.elements[dim * at + 5] = special;
+        tensor
+    };
+    for all in [[&q, &spoiled(&k), &v], [&q, &k, &spoiled(&v)]] {
+        let (found, _) = subject.attention(causal, all).await.unwrap();
+        let mut rows = found.chunks(dim).take(case.q[2]);
+        for row in rows.by_ref().take(at) {
+            assert!(row.iter().all(|x| x.is_finite()), "{special} at {at}");
+        }
+        if special.is_nan() {
+            assert!(rows.all(|row| row[5].is_nan()), "NaN at {at}");
         }
     }
 }

@@ -135,6 +135,7 @@ macro_rules! every_case {
                 rotary::views_are_rotated_as_they_are,
                 rotary::wrong_turns_are_typed_errors,
                 attention::heads_of_any_size_work,
+                attention::many_heads_work,
                 attention::many_keys_are_split,
                 attention::keys_that_are_not_seen_do_not_matter,
                 attention::views_are_taken_as_they_are,

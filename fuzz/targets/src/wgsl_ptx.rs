@@ -11,7 +11,7 @@ use super::random::Random;
 pub const INPUTS: u64 = 4;
 
 /// Kernels of the crate whose shaders are mutated.
-const KERNELS: [&str; 17] = [
+const KERNELS: [&str; 18] = [
     "lz4_tokens",
     "lz4_copy",
     "lz4_emit",
@@ -21,6 +21,7 @@ const KERNELS: [&str; 17] = [
     "lz4_cheapest",
     "lz4_place_tiles",
     "tensor_attention",
+    "tensor_attention_many",
     "tensor_elementwise",
     "tensor_matmul",
     "tensor_matmul_quantized",

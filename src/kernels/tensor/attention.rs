@@ -1,12 +1,12 @@
 //! Jobs of attention.
 
 use super::attention_launch::{
-    AttentionSize, Heads, KEYS, MAX_SPLIT, QUERIES, attention_launch, merge_launch,
+    AttentionSize, Form, Heads, KEYS, MAX_SPLIT, attention_launch, merge_launch,
 };
 use super::attention_parts::in_parts;
 use super::{elements_of_binding, padded_bytes};
 use crate::Result;
-use crate::kernels::{Arg, Job, Slot};
+use crate::kernels::{Arg, ComputeUnits, Job, Slot};
 use crate::ops::DType;
 
 /// Number of workgroups that keeps a large device busy.
@@ -15,7 +15,8 @@ const ENOUGH_GROUPS: u64 = 256;
 const MIN_SPLIT: u64 = 256;
 
 /// Returns the launches that compute [`Slot::Out`], `[batch, n_q, heads, dim]`, from queries in `A`, keys in `B` and
-/// values in `Values`. Buffers larger than a binding are processed in parts.
+/// values in `Values`. Buffers larger than a binding are processed in parts. `compute_units` are those of the device, if
+/// known.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, for heads that do not match each other or
@@ -23,10 +24,12 @@ const MIN_SPLIT: u64 = 256;
 pub fn attention_job(
     what: &AttentionSize,
     places: [Heads; 3],
+    compute_units: Option<ComputeUnits>,
     max_binding_bytes: u64,
 ) -> Result<Job> {
     what.check(&places)?;
-    let groups = what.n_q.div_ceil(QUERIES) * what.batch * what.heads;
+    let form = Form::choose(what, compute_units);
+    let groups = what.n_q.div_ceil(form.queries) * what.batch * what.heads;
     let wanted = ENOUGH_GROUPS.div_ceil(groups).min(what.n_k / MIN_SPLIT);
     let splits = wanted.max(what.n_k.div_ceil(MAX_SPLIT)).max(1);
     let split_len = what.n_k.div_ceil(splits).next_multiple_of(KEYS);
@@ -46,11 +49,11 @@ pub fn attention_job(
         _ => splits * (n_out + 2 * rows),
     };
     if [q.n, k.n, v.n, n_out, n_partials].iter().any(|&n| n > most) {
-        let (launches, n_partials) = in_parts(what, places, max_binding_bytes)?;
+        let (launches, n_partials) = in_parts(what, places, compute_units, max_binding_bytes)?;
         buffers.extend((n_partials > 0).then(|| (Slot::Partials, padded_bytes(n_partials))));
         return Ok(Job { buffers, launches });
     }
-    let mut launches = vec![attention_launch(what, places, splits, split_len)];
+    let mut launches = vec![attention_launch(what, form, places, splits, split_len)];
     if splits > 1 {
         buffers.push((Slot::Partials, padded_bytes(n_partials)));
         let out = (Arg::Buffer(Slot::Out), 0);
@@ -84,7 +87,7 @@ mod tests {
                 n: 512 * n,
             };
             let places = [heads(n_q), heads(n_k), heads(n_k)];
-            let job = attention_job(&what, places, 1 << 31).unwrap();
+            let job = attention_job(&what, places, None, 1 << 31).unwrap();
             let Arg::Params(words) = &job.launches[0].args[4] else {
                 panic!("no parameters");
             };
@@ -95,5 +98,38 @@ mod tests {
         assert_eq!(splits(4096, 100_000), 13);
         assert_eq!(splits(1, 255), 1);
         assert_eq!(splits(1, 4096), 16);
+    }
+
+    #[test]
+    fn tiles_are_as_large_as_the_device_and_the_work_allow() {
+        let roomy = Some(ComputeUnits {
+            n: 132,
+            workgroup_bytes: 228 << 10,
+        });
+        let small = Some(ComputeUnits {
+            n: 40,
+            workgroup_bytes: 64 << 10,
+        });
+        let of = |units, heads, n_q, dim, causal| {
+            let what = AttentionSize {
+                batch: 1,
+                heads,
+                key_heads: heads,
+                n_q,
+                n_k: n_q,
+                dim,
+                causal,
+                scale: 1.0,
+            };
+            Form::choose(&what, units)
+        };
+        assert_eq!(of(roomy, 32, 63, 64, true), Form::FEW);
+        assert_eq!(of(roomy, 32, 4096, 129, true), Form::FEW);
+        assert_eq!(of(None, 32, 4096, 64, true), Form::MANY_OF_64);
+        assert_eq!(of(small, 32, 4096, 128, true), Form::MANY_OF_128);
+        assert_eq!(of(roomy, 16, 2048, 64, true), Form::MANY_OF_64);
+        assert_eq!(of(roomy, 16, 2048, 64, false), Form::KEPT_OF_64);
+        assert_eq!(of(roomy, 16, 4096, 64, true), Form::KEPT_OF_64);
+        assert_eq!(of(roomy, 1, 64, 128, true), Form::KEPT_OF_128);
     }
 }

@@ -1,7 +1,7 @@
 //! Launches of attention, and the sizes that describe them.
 
 use super::{R, U, W, check_sizes, grid, kernel, span};
-use crate::kernels::{Arg, KernelInfo, Launch, Slot};
+use crate::kernels::{Arg, ComputeUnits, KernelInfo, Launch, Slot};
 use crate::ops::DType;
 use crate::{Error, Result};
 
@@ -10,14 +10,18 @@ pub(super) static ATTENTION: KernelInfo = kernel(
     shader!("tensor_attention.wgsl"),
     &[R, R, R, W, U],
 );
+pub(super) static ATTENTION_MANY: KernelInfo = kernel(
+    "tensor_attention_many",
+    shader!("tensor_attention_many.wgsl"),
+    &[R, R, R, W, U],
+);
 pub(super) static MERGE: KernelInfo = kernel(
     "tensor_attention_merge",
     shader!("tensor_attention_merge.wgsl"),
     &[R, W, U],
 );
 
-/// Number of queries of a workgroup, and number of keys that it processes per step.
-pub(super) const QUERIES: u64 = 32;
+/// Number of keys that a workgroup processes per step.
 pub(super) const KEYS: u64 = 64;
 /// Columns that a workgroup merges.
 const MERGED_COLUMNS: u64 = 32;
@@ -113,6 +117,77 @@ impl AttentionSize {
     }
 }
 
+/// Tiles of a workgroup.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::kernels) struct Form {
+    /// Number of queries of a workgroup.
+    pub(super) queries: u64,
+    /// Overrides `LANES_N`, `KEY_GROUPS` and `COL_GROUPS` of `tensor_attention_many`; `None` for `tensor_attention`.
+    many: Option<[u32; 3]>,
+}
+
+impl Form {
+    pub(super) const FEW: Self = Self {
+        queries: 32,
+        many: None,
+    };
+    pub(super) const MANY_OF_64: Self = Self::many(64, [16, 1, 1]);
+    pub(super) const MANY_OF_128: Self = Self::many(64, [16, 1, 2]);
+    pub(super) const KEPT_OF_64: Self = Self::many(128, [8, 2, 2]);
+    pub(super) const KEPT_OF_128: Self = Self::many(64, [16, 2, 2]);
+    /// Bytes of workgroup memory of a form that keeps its queries there, and what a device reserves besides.
+    const KEPT_BYTES: u32 = 47 << 10;
+    /// Minimum number of workgroups of [`Self::KEPT_OF_64`]; twice as many with a causal mask, where half of them
+    /// are short.
+    const MIN_GROUPS: u64 = 256;
+
+    const fn many(queries: u64, overrides: [u32; 3]) -> Self {
+        Self {
+            queries,
+            many: Some(overrides),
+        }
+    }
+
+    /// Returns the fastest form on a device with these compute units.
+    pub(in crate::kernels) fn choose(
+        what: &AttentionSize,
+        compute_units: Option<ComputeUnits>,
+    ) -> Self {
+        // With fewer queries most of a tile would be empty.
+        if what.n_q < 64 || what.dim > 128 {
+            return Self::FEW;
+        }
+        let keeps =
+            compute_units.is_some_and(|units| units.workgroup_bytes / 2 >= Self::KEPT_BYTES);
+        let groups = what.n_q.div_ceil(Self::KEPT_OF_64.queries) * what.batch * what.heads;
+        let fills = groups >= Self::MIN_GROUPS << u32::from(what.causal);
+        match (what.dim > 64, keeps) {
+            (true, true) => Self::KEPT_OF_128,
+            (true, false) => Self::MANY_OF_128,
+            (false, true) if fills => Self::KEPT_OF_64,
+            (false, _) => Self::MANY_OF_64,
+        }
+    }
+
+    const fn kernel(self) -> &'static KernelInfo {
+        match self.many {
+            Some(_) => &ATTENTION_MANY,
+            None => &ATTENTION,
+        }
+    }
+
+    fn overrides(self, dim: u64) -> Vec<(&'static str, u32)> {
+        match self.many {
+            Some([lanes, key_groups, col_groups]) => vec![
+                ("LANES_N", lanes),
+                ("KEY_GROUPS", key_groups),
+                ("COL_GROUPS", col_groups),
+            ],
+            None => vec![("DIM_GROUPS", dim.div_ceil(64).next_power_of_two() as u32)],
+        }
+    }
+}
+
 /// Arguments of a launch, and the part of the result that it computes.
 pub(super) struct Args {
     /// Queries, keys and values.
@@ -166,6 +241,7 @@ pub(super) fn merge_launch(
 /// Returns the launch over all keys, in splits of `split_len` keys, a multiple of 64.
 pub(in crate::kernels) fn attention_launch(
     what: &AttentionSize,
+    form: Form,
     places: [Heads; 3],
     splits: u64,
     split_len: u64,
@@ -185,13 +261,18 @@ pub(in crate::kernels) fn attention_launch(
         splits: (splits > 1).then_some([splits, 0, splits]),
         first: if what.causal { what.n_k - what.n_q } else { 0 },
     };
-    launch(what, places, args)
+    launch(what, form, places, args)
 }
 
 /// Returns a launch over the keys from `first_key` to `n_k`.
-pub(super) fn launch(what: &AttentionSize, [q, k, v]: [Heads; 3], args: Args) -> Launch {
+pub(super) fn launch(
+    what: &AttentionSize,
+    form: Form,
+    [q, k, v]: [Heads; 3],
+    args: Args,
+) -> Launch {
     let [splits, splits_before, all_splits] = args.splits.unwrap_or([1, 0, 1]);
-    let tiles = what.n_q.div_ceil(QUERIES);
+    let tiles = what.n_q.div_ceil(form.queries);
     let n_groups = tiles * what.batch * what.heads * splits;
     let aligned = what.dim.is_multiple_of(4) && q.is_aligned() && k.is_aligned() && v.is_aligned();
     let words = [
@@ -216,21 +297,21 @@ pub(super) fn launch(what: &AttentionSize, [q, k, v]: [Heads; 3], args: Args) ->
         all_splits,
         args.out_from,
         args.out_heads,
-        0,
+        what.batch * what.heads,
         0,
         0,
     ];
     params.extend(words.map(|n| n as u32));
-    let groups = what.dim.div_ceil(64).next_power_of_two();
+    let mut overrides = form.overrides(what.dim);
+    overrides.extend([
+        ("CAUSAL", what.causal.into()),
+        ("SPLIT", args.splits.is_some().into()),
+        ("ALIGNED", aligned.into()),
+    ]);
     let [a, b, values] = args.inputs;
     Launch {
-        kernel: &ATTENTION,
-        overrides: vec![
-            ("DIM_GROUPS", groups as u32),
-            ("CAUSAL", what.causal.into()),
-            ("SPLIT", args.splits.is_some().into()),
-            ("ALIGNED", aligned.into()),
-        ],
+        kernel: form.kernel(),
+        overrides,
         grid: grid(n_groups),
         args: vec![a, b, values, args.out, Arg::Params(params)],
     }

@@ -30,9 +30,9 @@ use crate::{Error, Result};
 pub use attention::attention_job;
 #[cfg(not(target_arch = "wasm32"))]
 pub use attention_half::{attention_half_job, takes_heads};
-#[cfg(cuda_engine)]
-pub(super) use attention_launch::attention_launch;
 pub use attention_launch::{AttentionSize, Heads};
+#[cfg(cuda_engine)]
+pub(super) use attention_launch::{Form as AttentionForm, attention_launch};
 pub use cast::{Cast, cast_job};
 pub use convolve::{Convolution, convolve2d_job};
 pub use copy::{CopyAxis, copy_job};
@@ -55,7 +55,7 @@ pub(super) use {
 };
 
 /// All tensor kernels that every engine runs. [`matmul_half_job`] and [`attention_half_job`] have others, for CUDA alone.
-pub const KERNELS: [&KernelInfo; 16] = [
+pub const KERNELS: [&KernelInfo; 17] = [
     &elementwise::ELEMENTWISE,
     &copy::COPY,
     &cast::CAST,
@@ -71,6 +71,7 @@ pub const KERNELS: [&KernelInfo; 16] = [
     &norm::NORM,
     &rotary::ROTARY,
     &attention_launch::ATTENTION,
+    &attention_launch::ATTENTION_MANY,
     &attention_launch::MERGE,
 ];
 

@@ -1,4 +1,4 @@
-//! Attention; the twin of `shaders/tensor_attention.wgsl`.
+//! Attention; the twin of `shaders/tensor_attention.wgsl` and `shaders/tensor_attention_many.wgsl`.
 
 use super::functions::exp;
 use super::parallel::for_shares;

@@ -9,6 +9,7 @@ use crate::tensor::record::{AnyOperand, Operand, Recording, factors};
 use crate::tensor::{DType, Quantization, Shape, TensorView};
 
 /// Most rows whose products are limited by the memory bandwidth of the weights.
+#[cfg(not(target_arch = "wasm32"))]
 const FEW_ROWS: usize = 8;
 
 /// Form of the values of a matrix in device memory.
@@ -75,7 +76,8 @@ impl Matrix {
                     .await?;
             }
             // On matrix units, rows are rounded to the type of the matrix.
-            Stored::As(dtype) if m > FEW_ROWS && multiplies(recording.device(), dtype) => {
+            #[cfg(not(target_arch = "wasm32"))]
+            Stored::As(dtype) if m > FEW_ROWS && recording.matrix_units(dtype).is_some() => {
                 let buffer = recording.allocate_of(dtype, rows.view.shape().n_elements())?;
                 recording.cast(wide(rows), dtype, &buffer).await?;
                 let view = TensorView::new(rows.view.shape().clone());
@@ -139,18 +141,6 @@ impl Matrix {
     fn view(&self) -> Result<TensorView> {
         TensorView::new(Shape::new(&[self.outputs, self.inputs])?).transpose(0, 1)
     }
-}
-
-/// Returns true if the device multiplies matrices of a type of 16 bits on matrix units, through the kernel that
-/// [`Recording::matmul_of_any`] chooses.
-fn multiplies(device: &GpuDevice, dtype: DType) -> bool {
-    let capabilities = device.capabilities();
-    let has_units = match dtype {
-        DType::F32 => false,
-        DType::F16 => capabilities.cooperative_matrices,
-        DType::BF16 => capabilities.bfloat16_matrices,
-    };
-    has_units && device.info().api == "cuda"
 }
 
 fn wide(rows: Operand<'_>) -> AnyOperand<'_> {

@@ -75,8 +75,9 @@ impl Recording {
             (Slot::Values, v_buffer, 0),
             (Slot::Out, out, 0),
         ];
-        let most = self.device().capabilities().max_binding_bytes;
-        let job = attention_job(&size, [q, k, v], most)?;
+        let capabilities = self.device().capabilities();
+        let (units, most) = (capabilities.compute_units, capabilities.max_binding_bytes);
+        let job = attention_job(&size, [q, k, v], units, most)?;
         self.run(&job, &given).await
     }
 }

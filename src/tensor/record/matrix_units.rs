@@ -62,7 +62,7 @@ impl Recording {
 
     /// Returns the matrix units for a type that the kernels are made for: those of CUDA. Through Vulkan, the compiler of NVIDIA's driver
     /// spills the kernels' registers, and f32 is as fast.
-    pub(super) fn matrix_units(&self, dtype: DType) -> Option<MatrixUnits> {
+    pub(crate) fn matrix_units(&self, dtype: DType) -> Option<MatrixUnits> {
         let device = self.device();
         let capabilities = device.capabilities();
         let units = capabilities.compute_units?;
