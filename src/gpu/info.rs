@@ -54,6 +54,15 @@ pub struct GpuDeviceInfo {
 }
 
 impl GpuDeviceInfo {
+    /// Returns true for GPUs whose compilers spill kernels of more than about 64 registers: Adreno, Apple's, Mali, PowerVR and VideoCore.
+    pub(crate) fn has_few_registers(&self) -> bool {
+        const FEW: [&str; 10] = [
+            "0x5143", "qualcomm", "0x106b", "apple", "0x13b5", "arm", "0x1010", "img-tec",
+            "0x14e4", "broadcom",
+        ];
+        FEW.contains(&self.vendor.as_str())
+    }
+
     /// Returns true if this is a software adapter.
     #[must_use]
     pub fn is_software(&self) -> bool {
@@ -138,4 +147,26 @@ pub struct Capabilities {
     pub free_memory_bytes: Option<u64>,
     /// The compute units; `None` if the API does not report them.
     pub compute_units: Option<ComputeUnits>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vendors_with_few_registers_are_known_by_number_and_name() {
+        let of = |vendor: &str| GpuDeviceInfo {
+            name: String::new(),
+            vendor: vendor.to_owned(),
+            engine: "wgpu",
+            api: "vulkan",
+            kind: DeviceKind::Unknown,
+            driver: String::new(),
+            subgroup_size: (0, 0),
+        };
+        let few = ["0x5143", "qualcomm", "apple", "arm", "0x13b5"];
+        assert!(few.iter().all(|vendor| of(vendor).has_few_registers()));
+        let many = ["0x10de", "nvidia", "0x1002", "amd", "0x8086", "intel", ""];
+        assert!(many.iter().all(|vendor| !of(vendor).has_few_registers()));
+    }
 }

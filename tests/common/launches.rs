@@ -8,11 +8,11 @@ use pagepress::internals::lz4::{
     max_chunks_per_job,
 };
 use pagepress::internals::tensor::{
-    AttentionSize, Cast, Convolution, CopyAxis, Elementwise, Heads, Matrix, MatrixUnits, Product,
-    QuantizedProduct, Rotary, SoftmaxLimits, Source, Strided, attention_half_job, attention_job,
-    cast_job, convolve2d_job, copy_job, elementwise_job, matmul_half_job, matmul_job,
-    matmul_naive_job, matmul_quantized_job, norm_job, reduce_columns_job, reduce_rows_job,
-    rotary_job, softmax_job,
+    AttentionSize, AttentionTiles, Cast, Convolution, CopyAxis, Elementwise, Heads, Matrix,
+    MatrixUnits, Product, QuantizedProduct, Rotary, SoftmaxLimits, Source, Strided,
+    attention_half_job, attention_job, cast_job, convolve2d_job, copy_job, elementwise_job,
+    matmul_half_job, matmul_job, matmul_naive_job, matmul_quantized_job, norm_job,
+    reduce_columns_job, reduce_rows_job, rotary_job, softmax_job,
 };
 use pagepress::kernels::{ComputeUnits, Launch};
 use pagepress::lz4::Level;
@@ -270,7 +270,7 @@ fn attention_jobs(units: Option<ComputeUnits>) -> Vec<Job> {
                 n: 2 * n_heads * rows * dim,
             };
             let places = [heads(8, n_q), heads(2, n_k), heads(2, n_k)];
-            jobs.push(attention_job(&size, places, units, LARGE).unwrap());
+            jobs.push(attention_job(&size, places, AttentionTiles::Any(units), LARGE).unwrap());
         }
     }
     jobs

@@ -2,7 +2,9 @@
 
 use super::{Kernel, check_sizes};
 use crate::kernels::Launch;
-use crate::kernels::tensor::{AttentionForm, AttentionSize, Heads, attention_launch};
+use crate::kernels::tensor::{
+    AttentionForm, AttentionSize, AttentionTiles, Heads, attention_launch,
+};
 use crate::{Error, Result};
 
 /// Attention that never stores the matrix of scores (flash attention). Arguments: queries, keys and values, each
@@ -97,7 +99,7 @@ impl Kernel for AttentionKernel {
         };
         let of_keys = places(size.key_heads, n_k);
         let all = [places(size.heads, size.n_q), of_keys, of_keys];
-        let form = AttentionForm::choose(&size, None);
+        let form = AttentionForm::choose(&size, AttentionTiles::Any(None));
         let split_len = n_k.next_multiple_of(64);
         Ok(attention_launch(&size, form, all, 1, split_len))
     }

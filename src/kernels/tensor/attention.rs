@@ -1,12 +1,12 @@
 //! Jobs of attention.
 
 use super::attention_launch::{
-    AttentionSize, Form, Heads, KEYS, MAX_SPLIT, attention_launch, merge_launch,
+    AttentionSize, AttentionTiles, Form, Heads, KEYS, MAX_SPLIT, attention_launch, merge_launch,
 };
 use super::attention_parts::in_parts;
 use super::{elements_of_binding, padded_bytes};
 use crate::Result;
-use crate::kernels::{Arg, ComputeUnits, Job, Slot};
+use crate::kernels::{Arg, Job, Slot};
 use crate::ops::DType;
 
 /// Number of workgroups that keeps a large device busy.
@@ -15,8 +15,7 @@ const ENOUGH_GROUPS: u64 = 256;
 const MIN_SPLIT: u64 = 256;
 
 /// Returns the launches that compute [`Slot::Out`], `[batch, n_q, heads, dim]`, from queries in `A`, keys in `B` and
-/// values in `Values`. Buffers larger than a binding are processed in parts. `compute_units` are those of the device, if
-/// known.
+/// values in `Values`. Buffers larger than a binding are processed in parts.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, for heads that do not match each other or
@@ -24,11 +23,11 @@ const MIN_SPLIT: u64 = 256;
 pub fn attention_job(
     what: &AttentionSize,
     places: [Heads; 3],
-    compute_units: Option<ComputeUnits>,
+    tiles: AttentionTiles,
     max_binding_bytes: u64,
 ) -> Result<Job> {
     what.check(&places)?;
-    let form = Form::choose(what, compute_units);
+    let form = Form::choose(what, tiles);
     let groups = what.n_q.div_ceil(form.queries) * what.batch * what.heads;
     let wanted = ENOUGH_GROUPS.div_ceil(groups).min(what.n_k / MIN_SPLIT);
     let splits = wanted.max(what.n_k.div_ceil(MAX_SPLIT)).max(1);
@@ -49,7 +48,7 @@ pub fn attention_job(
         _ => splits * (n_out + 2 * rows),
     };
     if [q.n, k.n, v.n, n_out, n_partials].iter().any(|&n| n > most) {
-        let (launches, n_partials) = in_parts(what, places, compute_units, max_binding_bytes)?;
+        let (launches, n_partials) = in_parts(what, places, tiles, max_binding_bytes)?;
         buffers.extend((n_partials > 0).then(|| (Slot::Partials, padded_bytes(n_partials))));
         return Ok(Job { buffers, launches });
     }
@@ -65,6 +64,7 @@ pub fn attention_job(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernels::ComputeUnits;
 
     #[test]
     fn long_rows_of_keys_are_split() {
@@ -87,7 +87,7 @@ mod tests {
                 n: 512 * n,
             };
             let places = [heads(n_q), heads(n_k), heads(n_k)];
-            let job = attention_job(&what, places, None, 1 << 31).unwrap();
+            let job = attention_job(&what, places, AttentionTiles::Any(None), 1 << 31).unwrap();
             let Arg::Params(words) = &job.launches[0].args[4] else {
                 panic!("no parameters");
             };
@@ -121,7 +121,8 @@ mod tests {
                 causal,
                 scale: 1.0,
             };
-            Form::choose(&what, units)
+            assert_eq!(Form::choose(&what, AttentionTiles::Few), Form::FEW);
+            Form::choose(&what, AttentionTiles::Any(units))
         };
         assert_eq!(of(roomy, 32, 63, 64, true), Form::FEW);
         assert_eq!(of(roomy, 32, 4096, 129, true), Form::FEW);

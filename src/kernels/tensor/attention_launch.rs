@@ -28,6 +28,15 @@ const MERGED_COLUMNS: u64 = 32;
 /// Maximum number of keys of a workgroup, since software GPUs stop long loops.
 pub(super) const MAX_SPLIT: u64 = 8192;
 
+/// The tiles of attention that a device can keep in its registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AttentionTiles {
+    /// Only those for few queries.
+    Few,
+    /// All; queries stay in workgroup memory if the compute units are known to have room for them.
+    Any(Option<ComputeUnits>),
+}
+
 /// Layout of heads of rows in their buffer. Strides are in elements.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Heads {
@@ -148,11 +157,11 @@ impl Form {
         }
     }
 
-    /// Returns the fastest form on a device with these compute units.
-    pub(in crate::kernels) fn choose(
-        what: &AttentionSize,
-        compute_units: Option<ComputeUnits>,
-    ) -> Self {
+    /// Returns the fastest form on a device.
+    pub(in crate::kernels) fn choose(what: &AttentionSize, tiles: AttentionTiles) -> Self {
+        let AttentionTiles::Any(compute_units) = tiles else {
+            return Self::FEW;
+        };
         // With fewer queries most of a tile would be empty.
         if what.n_q < 64 || what.dim > 128 {
             return Self::FEW;

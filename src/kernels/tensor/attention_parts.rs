@@ -1,11 +1,11 @@
 //! Attention over buffers that are larger than a binding: batches, heads, queries or keys are processed in parts.
 
 use super::attention_launch::{
-    Args, AttentionSize, Form, Heads, KEYS, MAX_SPLIT, launch, merge_launch,
+    Args, AttentionSize, AttentionTiles, Form, Heads, KEYS, MAX_SPLIT, launch, merge_launch,
 };
 use super::{around, beyond_binding, elements_of_slice, how_many, parts, span};
 use crate::Result;
-use crate::kernels::{Arg, ComputeUnits, Launch, Slot};
+use crate::kernels::{Arg, Launch, Slot};
 use crate::ops::DType;
 
 /// Sizes of a part. Its heads are whole groups that share a head of keys, or some heads of one group.
@@ -146,7 +146,7 @@ fn largest(most: u64, passes: impl Fn(u64) -> bool) -> u64 {
 pub(super) fn in_parts(
     what: &AttentionSize,
     places: [Heads; 3],
-    compute_units: Option<ComputeUnits>,
+    tiles: AttentionTiles,
     max_binding_bytes: u64,
 ) -> Result<(Vec<Launch>, u64)> {
     let most = elements_of_slice(max_binding_bytes);
@@ -157,7 +157,7 @@ pub(super) fn in_parts(
         what,
         places,
         part,
-        compute_units,
+        tiles,
     };
     let mut launches = Vec::new();
     // A part with heads of several groups has all heads of these groups.
@@ -187,7 +187,7 @@ struct Whole<'a> {
     what: &'a AttentionSize,
     places: [Heads; 3],
     part: Part,
-    compute_units: Option<ComputeUnits>,
+    tiles: AttentionTiles,
 }
 
 impl Whole<'_> {
@@ -259,7 +259,7 @@ impl Whole<'_> {
                 n_k: key + n_k,
                 ..size
             };
-            let form = Form::choose(&size, self.compute_units);
+            let form = Form::choose(&size, self.tiles);
             launches.push(launch(&size, form, heads, args));
             splits_before += splits;
         }
@@ -291,7 +291,7 @@ mod tests {
         };
         let of_keys = place(what.key_heads, what.n_k);
         let places = [place(what.heads, what.n_q), of_keys, of_keys];
-        let (launches, n_partials) = in_parts(what, places, None, 4 * most).unwrap();
+        let (launches, n_partials) = in_parts(what, places, AttentionTiles::Any(None), 4 * most).unwrap();
         assert!(n_partials <= most);
         let n_out = what.rows() * what.dim;
         let mut made = 0;

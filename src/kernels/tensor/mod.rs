@@ -30,7 +30,7 @@ use crate::{Error, Result};
 pub use attention::attention_job;
 #[cfg(not(target_arch = "wasm32"))]
 pub use attention_half::{attention_half_job, takes_heads};
-pub use attention_launch::{AttentionSize, Heads};
+pub use attention_launch::{AttentionSize, AttentionTiles, Heads};
 #[cfg(cuda_engine)]
 pub(super) use attention_launch::{Form as AttentionForm, attention_launch};
 pub use cast::{Cast, cast_job};

@@ -4,7 +4,7 @@ use super::{Operand, Recording};
 use crate::Result;
 use crate::gpu::{Backend, Buffer, Sized64};
 use crate::kernels::Slot;
-use crate::kernels::tensor::{AttentionSize, Heads, attention_job};
+use crate::kernels::tensor::{AttentionSize, AttentionTiles, Heads, attention_job};
 use crate::tensor::TensorView;
 use crate::tensor::layer::Attention;
 
@@ -76,8 +76,11 @@ impl Recording {
             (Slot::Out, out, 0),
         ];
         let capabilities = self.device().capabilities();
-        let (units, most) = (capabilities.compute_units, capabilities.max_binding_bytes);
-        let job = attention_job(&size, [q, k, v], units, most)?;
+        let tiles = match self.device().info().has_few_registers() {
+            true => AttentionTiles::Few,
+            false => AttentionTiles::Any(capabilities.compute_units),
+        };
+        let job = attention_job(&size, [q, k, v], tiles, capabilities.max_binding_bytes)?;
         self.run(&job, &given).await
     }
 }
