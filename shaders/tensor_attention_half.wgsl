@@ -5,8 +5,8 @@
 // exponentials and the sums stay in registers, and sums are scaled only when the maximum of a row has grown by more than GROWTH. Rows in
 // workgroup memory are padded by 16 bytes, so that eight of them lie in different banks.
 // Bindings: `q`, `left` (keys), `right` (values): in units of 8 halves, element [batch, head, row, column] at
-// offset + batch * x + head * y + row * z + column / 8; `out`: [batch, n_q, heads, dim], two elements in a word, or, if SPLIT, [n_splits]
-// times that in f32 before the final division, then [n_splits] times base and sum of exponentials of each query, for
+// offset + batch * x + head * y + row * z + column / 8; `out`: [batch, n_q, heads, dim], f32 or pairs of 16-bit elements, or, if SPLIT,
+// [n_splits] times that in f32 before the final division, then [n_splits] times base and sum of exponentials of each query, for
 // tensor_attention_merge.
 // Preconditions: nothing is 0 but offsets and strides; dim <= DIM is a multiple of 8; split_len is a multiple of 64; n_splits * split_len >= n_k;
 // if CAUSAL, n_k = n_q + first; subgroups of 32.
@@ -25,7 +25,9 @@ override DIM: u32 = 128u;
 /// Query i attends to keys up to i + first.
 override CAUSAL: bool = false;
 override SPLIT: bool = false;
-/// Type of queries, keys, values and result, as `DType::code` numbers it: 1 is f16, 2 is bf16.
+/// Queries, keys and values are of bfloat16.
+override BFLOAT: bool = false;
+/// Type of the result, as `DType::code` numbers it: 0 is f32, 1 is f16, 2 is bf16.
 override TO: u32 = 1u;
 
 const KEYS: u32 = 64u;
@@ -33,7 +35,7 @@ const KEYS: u32 = 64u;
 const LOWEST: f32 = -3.4028234e38;
 
 /// The least bits, without the sign, of a number that is not finite.
-override NOT_FINITE: u32 = select(0x7c00u, 0x7f80u, TO == 2u);
+override NOT_FINITE: u32 = select(0x7c00u, 0x7f80u, BFLOAT);
 override WIDTH: u32 = 32u * SUBGROUPS;
 override ROWS: u32 = 16u * MATRICES * SUBGROUPS;
 // Units of a row, and vectors of four halves from a row to the next.
@@ -279,7 +281,7 @@ fn with_cleared(x: vec4<f32>, column: u32, ends: vec2<u32>) -> vec4<f32> {
 
 // Stores two neighbouring numbers from element `at` of the result on.
 fn store_pair(at: u32, x: vec2<f32>) {
-    if SPLIT {
+    if SPLIT || TO == 0u {
         out[at] = bitcast<u32>(x.x);
         out[at + 1u] = bitcast<u32>(x.y);
     } else {
@@ -362,10 +364,11 @@ fn tensor_attention_half(
     if id >= params.n_groups {
         return;
     }
-    // The last queries see most keys and begin first.
-    let first_row = (params.tiles - 1u - id % params.tiles) * ROWS;
-    let split = id / params.tiles % params.n_splits;
-    let product = id / params.tiles / params.n_splits;
+    // With a mask the last queries see most keys: theirs begin first, in all heads.
+    let n_products = params.n_groups / params.tiles;
+    let first_row = (params.tiles - 1u - id / n_products) * ROWS;
+    let split = id % n_products % params.n_splits;
+    let product = id % n_products / params.n_splits;
     let batch = product / params.key_heads;
     let key_head = product - batch * params.key_heads;
     let start_k = params.k.x + batch * params.k.y + key_head * params.k.z;

@@ -270,7 +270,8 @@ impl TensorView {
     }
 }
 
-/// A partition of a tensor into tiles.
+/// A partition of a tensor into tiles, for programs that go through a tensor in parts. The kernels do not use it: each computes its
+/// tiles from its own parameters.
 ///
 /// ```
 /// use pagepress::tensor::{PartitionView, Shape, TensorView};

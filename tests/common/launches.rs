@@ -165,7 +165,10 @@ fn attention_half_jobs() -> Vec<Job> {
                 n_units: 132,
                 workgroup_bytes: 227 << 10,
             };
-            jobs.extend(attention_half_job(&size, dtype, places, units, LARGE).unwrap());
+            for to in [dtype, DType::F32] {
+                let job = attention_half_job(&size, [dtype, to], places, units, LARGE);
+                jobs.extend(job.unwrap());
+            }
         }
     }
     jobs

@@ -7,6 +7,7 @@ use pagepress::tensor::{DType, GpuTensor, Shape, cpu};
 use crate::attention::{Case, case};
 use crate::naive::{self, numbers};
 use crate::subject::Subject;
+use crate::tolerance::attention_of;
 
 const HALVES: [DType; 2] = [DType::F16, DType::BF16];
 
@@ -60,14 +61,6 @@ async fn half(
     Half {
         values: tensor.to_vec_async().await.unwrap(),
         tensor,
-    }
-}
-
-/// Returns the error, relative to the weighted mean of magnitudes, of weights and of a result of a type.
-fn tolerance(dtype: DType) -> f64 {
-    match dtype {
-        DType::F16 => 1.5e-3,
-        _ => 1.2e-2,
     }
 }
 
@@ -129,7 +122,7 @@ async fn attend(device: &GpuDevice, dtype: DType, case: &Case, layout: Layout, w
     assert_eq!(result.shape().dims(), case.q);
     let found = result.to_vec_async().await.unwrap();
     let name = format!("{dtype:?} {:?} {:?} {layout:?} {what:?}", case.q, case.k);
-    check(case, what, [&q, &k, &v], &found, tolerance(dtype), &name);
+    check(case, what, [&q, &k, &v], &found, attention_of(dtype), &name);
 }
 
 pub async fn attention_of_halves_of_any_size(subject: &Subject) {

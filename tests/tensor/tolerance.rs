@@ -1,6 +1,6 @@
-//! Tolerances of each operation: `relative` to the exact result or, near zero, `absolute`.
+//! Tolerances of each operation: `relative` to the exact result or, near zero, `absolute`. `docs/tolerances.md` lists them.
 
-use pagepress::tensor::{Reduction, Step};
+use pagepress::tensor::{DType, Reduction, Step};
 
 #[derive(Clone, Copy, Debug)]
 pub struct Tolerance {
@@ -50,6 +50,14 @@ pub const NORM: Tolerance = within(4e-6, 4e-6);
 pub const ROTARY: f64 = 4e-7;
 /// Tolerance of attention, relative to the weighted mean of magnitudes.
 pub const ATTENTION: f64 = 2e-5;
+/// The same on matrix units, where weights and result are rounded to the type.
+pub const fn attention_of(dtype: DType) -> f64 {
+    match dtype {
+        DType::F32 => ATTENTION,
+        DType::F16 => 1.5e-3,
+        _ => 1.2e-2,
+    }
+}
 /// Tolerance of the rows of a layer, whose elements are about 1.
 #[cfg(not(target_arch = "wasm32"))]
 pub const LAYER: Tolerance = within(1e-4, 1e-4);

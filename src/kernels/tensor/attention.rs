@@ -27,6 +27,10 @@ pub fn attention_job(
     max_binding_bytes: u64,
 ) -> Result<Job> {
     what.check(&places)?;
+    let shared = one_query(what, places);
+    let (what, places) = shared
+        .as_ref()
+        .map_or((what, places), |(what, places)| (what, *places));
     let form = Form::choose(what, tiles);
     let groups = what.n_q.div_ceil(form.queries) * what.batch * what.heads;
     let wanted = ENOUGH_GROUPS.div_ceil(groups).min(what.n_k / MIN_SPLIT);
@@ -59,6 +63,34 @@ pub fn attention_job(
         launches.push(merge_launch(what, splits, DType::F32, out, what.heads));
     }
     Ok(Job { buffers, launches })
+}
+
+/// Returns the same attention with the heads that share keys as queries of one head, so that each key is read once for
+/// them; `None` unless there is one query, which sees all keys.
+fn one_query(what: &AttentionSize, [q, k, v]: [Heads; 3]) -> Option<(AttentionSize, [Heads; 3])> {
+    let is_one = what.batch == 1 && what.n_q == 1 && what.heads > what.key_heads;
+    // Heads of keys are batches.
+    is_one.then(|| {
+        let n_shared = what.heads / what.key_heads;
+        let size = AttentionSize {
+            batch: what.key_heads,
+            heads: 1,
+            key_heads: 1,
+            n_q: n_shared,
+            causal: false,
+            ..*what
+        };
+        let queries = Heads {
+            batch: n_shared * q.head,
+            row: q.head,
+            ..q
+        };
+        let [k, v] = [k, v].map(|place| Heads {
+            batch: place.head,
+            ..place
+        });
+        (size, [queries, k, v])
+    })
 }
 
 #[cfg(test)]

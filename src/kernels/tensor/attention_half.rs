@@ -24,8 +24,9 @@ const UNIT: u64 = 8;
 const ROWS: u64 = 16;
 /// Largest head.
 const MAX_DIM: u64 = 128;
-/// Minimum number of keys of a workgroup.
+/// Minimum numbers of keys of a workgroup, and of one with few rows, which takes long for each.
 const MIN_SPLIT: u64 = 256;
+const MIN_SPLIT_OF_FEW: u64 = KEYS;
 
 /// Returns true if the kernel can read heads of `dim` elements at these places: rows start at multiples of 16 bytes and end there.
 #[must_use]
@@ -38,7 +39,7 @@ pub fn takes_heads(places: &[Heads; 3], dim: u64) -> bool {
 }
 
 /// Returns the launches that compute [`Slot::Out`], `[batch, n_q, heads, dim]`, on matrix units, from queries in `A`, keys in `B`
-/// and values in `Values`, all of the 16-bit type `dtype`; `None` if a buffer exceeds a binding or the device has too little workgroup
+/// and values in `Values` of the 16-bit type `dtype`; the result has type `to`; `None` if a buffer exceeds a binding or the device has too little workgroup
 /// memory, or if the scale is not above 0.
 ///
 /// # Errors
@@ -46,7 +47,7 @@ pub fn takes_heads(places: &[Heads; 3], dim: u64) -> bool {
 /// [`takes_heads`] refuses.
 pub fn attention_half_job(
     what: &AttentionSize,
-    dtype: DType,
+    [dtype, to]: [DType; 2],
     places: [Heads; 3],
     units: MatrixUnits,
     max_binding_bytes: u64,
@@ -73,7 +74,7 @@ pub fn attention_half_job(
         (Slot::A, padded_bytes_of(dtype, q.n)),
         (Slot::B, padded_bytes_of(dtype, k.n)),
         (Slot::Values, padded_bytes_of(dtype, v.n)),
-        (Slot::Out, padded_bytes_of(dtype, n_out)),
+        (Slot::Out, padded_bytes_of(to, n_out)),
     ];
     buffers.extend((n_partials > 0).then(|| (Slot::Partials, padded_bytes(n_partials))));
     // The kernel counts in 32 bits, in units of the inputs and in elements of the result.
@@ -82,10 +83,10 @@ pub fn attention_half_job(
     if !is_bound || n_largest.is_none_or(|n| n > u64::from(u32::MAX)) {
         return Ok(None);
     }
-    let mut launches = vec![launch(what, dtype, places, form)];
+    let mut launches = vec![launch(what, [dtype, to], places, form)];
     if form.splits > 1 {
         let out = (Arg::Buffer(Slot::Out), 0);
-        launches.push(merge_launch(what, form.splits, dtype, out, what.heads));
+        launches.push(merge_launch(what, form.splits, to, out, what.heads));
     }
     Ok(Some(Job { buffers, launches }))
 }
@@ -166,9 +167,14 @@ impl Form {
         }
         // Merging costs more than it saves where most multiprocessors have a workgroup already.
         let groups = tile.groups(what);
+        let min_split = if tile == small {
+            MIN_SPLIT_OF_FEW
+        } else {
+            MIN_SPLIT
+        };
         let wanted = match 2 * groups > units.n_units {
             true => 1,
-            false => (tile.resident * units.n_units / groups).min(what.n_k / MIN_SPLIT),
+            false => (tile.resident * units.n_units / groups).min(what.n_k / min_split),
         };
         let wanted = wanted.max(1);
         let split_len = what.n_k.div_ceil(wanted).next_multiple_of(KEYS);
@@ -185,7 +191,12 @@ const fn rows_of(what: &AttentionSize) -> u64 {
     what.n_q * (what.heads / what.key_heads)
 }
 
-fn launch(what: &AttentionSize, dtype: DType, [q, k, v]: [Heads; 3], form: Form) -> Launch {
+fn launch(
+    what: &AttentionSize,
+    [dtype, to]: [DType; 2],
+    [q, k, v]: [Heads; 3],
+    form: Form,
+) -> Launch {
     let rows = rows_of(what);
     let tiles = rows.div_ceil(form.tile.rows());
     let n_groups = tiles * what.batch * what.key_heads * form.splits;
@@ -224,7 +235,8 @@ fn launch(what: &AttentionSize, dtype: DType, [q, k, v]: [Heads; 3], form: Form)
             ("DIM", form.tile.dim as u32),
             ("CAUSAL", what.causal.into()),
             ("SPLIT", (form.splits > 1).into()),
-            ("TO", dtype.code()),
+            ("BFLOAT", (dtype == DType::BF16).into()),
+            ("TO", to.code()),
         ],
         grid: grid(n_groups),
         args: args.into_iter().chain([Arg::Params(params)]).collect(),
@@ -261,7 +273,8 @@ mod tests {
         };
         assert_eq!(form(8192, 8192, H100), Some((128, 1)));
         assert_eq!(form(8, 8192, H100), Some((64, 32)));
-        assert_eq!(form(1, 8192, H100), Some((16, 32)));
+        assert_eq!(form(1, 8192, H100), Some((16, 43)));
+        assert_eq!(form(1, 514, H100), Some((16, 5)));
         let of = |workgroup_bytes| MatrixUnits {
             workgroup_bytes,
             ..H100
@@ -282,7 +295,7 @@ mod tests {
         let job = |row| {
             let keys = heads(row, 64 * row);
             let places = [heads(4096, 64 * 4096), keys, keys];
-            attention_half_job(&size(64, 64), DType::F16, places, H100, 1 << 30)
+            attention_half_job(&size(64, 64), [DType::F16; 2], places, H100, 1 << 30)
         };
         assert!(job(1024).is_ok_and(|job| job.is_some()));
         assert!(job(1028).is_err());

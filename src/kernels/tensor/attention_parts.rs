@@ -291,7 +291,8 @@ mod tests {
         };
         let of_keys = place(what.key_heads, what.n_k);
         let places = [place(what.heads, what.n_q), of_keys, of_keys];
-        let (launches, n_partials) = in_parts(what, places, AttentionTiles::Any(None), 4 * most).unwrap();
+        let (launches, n_partials) =
+            in_parts(what, places, AttentionTiles::Any(None), 4 * most).unwrap();
         assert!(n_partials <= most);
         let n_out = what.rows() * what.dim;
         let mut made = 0;

@@ -11,8 +11,8 @@ use crate::tensor::layer::Attention;
 
 impl Recording {
     /// Records the attention of queries to keys and values, `[.., heads, rows, elements]`, into `out`, `[.., queries, heads, elements]`, on
-    /// matrix units. Records nothing and returns false if the device has none that the kernel is made for, if the types are not the same
-    /// 16-bit type, or if rows cannot be read in units of 16 bytes.
+    /// matrix units. Records nothing and returns false if the device has none that the kernel is made for, if the inputs are not of the
+    /// same 16-bit type, or if rows cannot be read in units of 16 bytes.
     pub(super) async fn attention_on_matrix_units(
         &mut self,
         what: Attention,
@@ -25,7 +25,7 @@ impl Recording {
         };
         let size = what.size(q.view.shape(), k.view.shape(), v.view.shape())?;
         let is_empty = size.batch * size.heads * size.n_q * size.dim == 0;
-        let is_one_type = [k, v, out].iter().all(|other| other.dtype == q.dtype);
+        let is_one_type = [k, v].iter().all(|other| other.dtype == q.dtype);
         if !is_one_type || is_empty {
             return Ok(false);
         }
@@ -53,7 +53,7 @@ impl Recording {
         if !takes_heads(&heads, dim) {
             return Ok(false);
         }
-        let Some(job) = attention_half_job(&size, q.dtype, heads, units, most)? else {
+        let Some(job) = attention_half_job(&size, [q.dtype, out.dtype], heads, units, most)? else {
             return Ok(false);
         };
         let q = self.packed(q, places[0].1).await?;
