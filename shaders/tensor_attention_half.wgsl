@@ -309,7 +309,7 @@ fn rows_of(row: u32, end: u32) -> Rows {
 }
 
 // Stores the results of an invocation's two rows of matrix `y`.
-fn store_rows(
+fn store_results(
     sums: ptr<function, Outputs>,
     y: u32,
     rows: Rows,
@@ -423,8 +423,8 @@ fn tensor_attention_half(
         add_weighted_values(&sums, weights, at_k + KEYS * STRIDE);
         stage ^= 1u;
     }
-    store_rows(&sums, 0u, rows_0, split, batch, head, own, lane);
+    store_results(&sums, 0u, rows_0, split, batch, head, own, lane);
     if MATRICES == 2u {
-        store_rows(&sums, 1u, rows_1, split, batch, head, own, lane);
+        store_results(&sums, 1u, rows_1, split, batch, head, own, lane);
     }
 }
