@@ -13,7 +13,7 @@
 // A query with a score of NaN or +inf, or with scores of -inf only, yields NaN; masked keys have no influence. An infinite value may yield NaN.
 // Twin: src/tensor/cpu/attention.rs
 //
-// import: lib/stage, lib/elements, lib/exp2, lib/rounded
+// import: lib/stage, lib/elements, lib/exp2, tensor_attention_half/staging, tensor_attention_half/results
 enable f16;
 enable wgpu_cooperative_matrix;
 
@@ -115,35 +115,6 @@ struct Weighed {
     scale: vec2<f32>,
 }
 
-// Copies a workgroup's queries to the start of `sh_staged`.
-fn stage_queries(i: u32, first_row: u32, start: u32, head: u32) {
-    for (var unit = i; unit < ROWS * UNITS; unit += WIDTH) {
-        let row = first_row + unit / UNITS;
-        let column = unit % UNITS;
-        var found = Halves();
-        if row < params.rows && 8u * column < params.dim {
-            let at = start + (head + row % params.n_shared) * params.q.z + row / params.n_shared * params.q.w + column;
-            found = q[at];
-        }
-        let to = unit / UNITS * STRIDE + 2u * column;
-        sh_staged[to] = found.first;
-        sh_staged[to + 1u] = found.second;
-    }
-}
-
-// Starts the copies of 64 keys and values.
-fn stage_keys(i: u32, stage: u32, key: u32, end: u32, start_k: u32, start_v: u32) {
-    let column = i % UNITS;
-    let has_column = 8u * column < params.dim;
-    let to = ROWS * STRIDE + stage * STAGE + 2u * column;
-    for (var line = i / UNITS; line < KEYS; line += WIDTH / UNITS) {
-        let inside = has_column && key + line < end;
-        stage_left(to + line * STRIDE, start_k + (key + line) * params.k.w + column, inside);
-        stage_right(to + (KEYS + line) * STRIDE, start_v + (key + line) * params.v.w + column, inside);
-    }
-    end_stage();
-}
-
 // Returns the products of a subgroup's rows, from vector `at_q` of `sh_staged` on, and 64 keys, from vector `at_k` on.
 fn scores_of(at_q: u32, at_k: u32) -> Scores {
     var scores: Scores;
@@ -186,30 +157,6 @@ fn powers(x: vec4<f32>) -> vec4<f32> {
 fn masked(x: vec4<f32>, key: u32, ends: vec2<u32>) -> vec4<f32> {
     let seen = vec4(key, key + 1u, key, key + 1u) < ends.xxyy;
     return select(vec4(params.masked), x, seen);
-}
-
-// Returns which of two values of a key are finite, and notes the key for those that are not.
-fn finite(values: vec2<f16>, column: u32, key: u32) -> vec2<bool> {
-    let bits = pack2x16float(vec2<f32>(values));
-    let kept = (vec2(bits, bits >> 16u) & vec2(0x7fffu)) < vec2(NOT_FINITE);
-    if !kept.x { atomicMin(&sh_first[column], key); }
-    if !kept.y { atomicMin(&sh_first[column + 1u], key); }
-    return kept;
-}
-
-// Clears the staged values that are not finite, from vector `at_v` on: times the weight 0 of a masked key, they would be NaN.
-fn keep_finite(i: u32, at_v: u32, key: u32) {
-    for (var own = i; own < KEYS * UNITS * 2u; own += WIDTH) {
-        let line = own / (2u * UNITS);
-        let column = own % (2u * UNITS);
-        let at = at_v + line * STRIDE + column;
-        let values = sh_staged[at];
-        let kept = vec4(finite(values.xy, 4u * column, key + line), finite(values.zw, 4u * column + 2u, key + line));
-        if !all(kept) {
-            sh_staged[at] = select(vec4<f16>(), values, kept);
-        }
-    }
-    workgroupBarrier();
 }
 
 // Adds the products of weights and values, from vector `at_v` of `sh_staged` on.
@@ -273,32 +220,6 @@ fn weigh(
     return weighed;
 }
 
-// Returns elements of two rows, NaN in columns where a value that a row attends to was cleared.
-fn with_cleared(x: vec4<f32>, column: u32, ends: vec2<u32>) -> vec4<f32> {
-    let first = vec2(atomicLoad(&sh_first[column]), atomicLoad(&sh_first[column + 1u]));
-    return select(x, vec4(params.masked - params.masked), first.xyxy < ends.xxyy);
-}
-
-// Stores two neighbouring numbers from element `at` of the result on.
-fn store_pair(at: u32, x: vec2<f32>) {
-    if SPLIT || TO == 0u {
-        out[at] = bitcast<u32>(x.x);
-        out[at + 1u] = bitcast<u32>(x.y);
-    } else {
-        out[at / 2u] = rounded_pair(x);
-    }
-}
-
-// Stores a row's elements of 16 columns.
-fn store_pairs(at: u32, column: u32, first: vec2<f32>, second: vec2<f32>) {
-    if column < params.dim {
-        store_pair(at + column, first);
-    }
-    if column + 8u < params.dim {
-        store_pair(at + column + 8u, second);
-    }
-}
-
 // Returns the state of row `row` and of that 8 rows further down before the first key.
 fn rows_of(row: u32, end: u32) -> Rows {
     var rows = Rows(row, vec2(end), vec2(LOWEST), vec2(0.0));
@@ -306,52 +227,6 @@ fn rows_of(row: u32, end: u32) -> Rows {
         rows.ends = min(vec2(row, row + 8u) / params.n_shared + params.first + 1u, vec2(end));
     }
     return rows;
-}
-
-// Stores the results of an invocation's two rows of matrix `y`.
-fn store_results(
-    sums: ptr<function, Outputs>,
-    y: u32,
-    rows: Rows,
-    split: u32,
-    batch: u32,
-    head: u32,
-    own: u32,
-    lane: u32,
-) {
-    let total = sums_of_quads(rows.total);
-    if !SPLIT {
-        scale_outputs(sums, y, 1.0 / total, own, lane);
-    }
-    let numbers = vec2(rows.row, rows.row + 8u);
-    let queries = batch * (params.rows / params.n_shared) + numbers / params.n_shared;
-    let places = queries * params.key_heads * params.n_shared + head + numbers % params.n_shared;
-    let is_row = numbers < vec2(params.rows);
-    var start = 0u;
-    if SPLIT {
-        start = split * params.n_out;
-        if lane % 4u == 0u {
-            // Bases are natural exponents there.
-            let at = params.n_splits * params.n_out + 2u * split * (params.n_out / params.dim);
-            let base = 0.6931472 * rows.base;
-            if is_row.x { store_pair(at + 2u * places.x, vec2(base.x, total.x)); }
-            if is_row.y { store_pair(at + 2u * places.y, vec2(base.y, total.y)); }
-        }
-    }
-    for (var x = 0u; x < DIM / 16u; x++) {
-        var elements = elements_of((*sums)[y][x], own, lane);
-        let column = 16u * x + 2u * (lane % 4u);
-        if CAUSAL {
-            elements.first = with_cleared(elements.first, column, rows.ends);
-            elements.second = with_cleared(elements.second, column + 8u, rows.ends);
-        }
-        if is_row.x {
-            store_pairs(start + places.x * params.dim, column, elements.first.xy, elements.second.xy);
-        }
-        if is_row.y {
-            store_pairs(start + places.y * params.dim, column, elements.first.zw, elements.second.zw);
-        }
-    }
 }
 
 @compute @workgroup_size(WIDTH)

@@ -2,7 +2,7 @@
 //
 // import: lib/attention_heads
 
-// What is prefetched: a block of queries or keys, four rows for each of four columns; or four vectors of values.
+// Prefetched elements: a block of queries or keys, four rows for each of four columns; or four vectors of values.
 var<private> block: array<vec4<f32>, 4>;
 
 fn transpose(r0: vec4<f32>, r1: vec4<f32>, r2: vec4<f32>, r3: vec4<f32>) {

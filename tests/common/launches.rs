@@ -131,6 +131,28 @@ fn half_jobs() -> Vec<Job> {
     jobs
 }
 
+/// Returns sizes and places of row-major heads, four of which share keys.
+fn attention([n_q, n_k]: [u64; 2], dim: u64, causal: bool) -> (AttentionSize, [Heads; 3]) {
+    let size = AttentionSize {
+        batch: 2,
+        heads: 8,
+        key_heads: 2,
+        n_q,
+        n_k,
+        dim,
+        causal,
+        scale: 0.125,
+    };
+    let heads = |n_heads, rows| Heads {
+        offset: 0,
+        batch: n_heads * rows * dim,
+        head: rows * dim,
+        row: dim,
+        n: 2 * n_heads * rows * dim,
+    };
+    (size, [heads(8, n_q), heads(2, n_k), heads(2, n_k)])
+}
+
 /// Returns attention on matrix units: of many rows, of few, and split along the keys.
 fn attention_half_jobs() -> Vec<Job> {
     let mut jobs = Vec::new();
@@ -142,25 +164,7 @@ fn attention_half_jobs() -> Vec<Job> {
             (128, 16, true),
             (128, 1, false),
         ] {
-            let n_k = 2048;
-            let size = AttentionSize {
-                batch: 2,
-                heads: 8,
-                key_heads: 2,
-                n_q,
-                n_k,
-                dim,
-                causal,
-                scale: 0.125,
-            };
-            let heads = |n_heads, rows| Heads {
-                offset: 0,
-                batch: n_heads * rows * dim,
-                head: rows * dim,
-                row: dim,
-                n: 2 * n_heads * rows * dim,
-            };
-            let places = [heads(8, n_q), heads(2, n_k), heads(2, n_k)];
+            let (size, places) = attention([n_q, 2048], dim, causal);
             let units = MatrixUnits {
                 n_units: 132,
                 workgroup_bytes: 227 << 10,
@@ -255,24 +259,7 @@ fn attention_jobs(units: Option<ComputeUnits>) -> Vec<Job> {
             if dim != 64 && (n_q < 200 || causal == (dim == 128)) {
                 continue;
             }
-            let size = AttentionSize {
-                batch: 2,
-                heads: 8,
-                key_heads: 2,
-                n_q,
-                n_k,
-                dim,
-                causal,
-                scale: 0.125,
-            };
-            let heads = |n_heads, rows| Heads {
-                offset: 0,
-                batch: n_heads * rows * dim,
-                head: rows * dim,
-                row: dim,
-                n: 2 * n_heads * rows * dim,
-            };
-            let places = [heads(8, n_q), heads(2, n_k), heads(2, n_k)];
+            let (size, places) = attention([n_q, n_k], dim, causal);
             jobs.push(attention_job(&size, places, AttentionTiles::Any(units), LARGE).unwrap());
         }
     }
