@@ -89,8 +89,8 @@ impl Recording {
     }
 }
 
-/// Lengths and strides are 32-bit words in the kernel.
-const MOST: usize = u32::MAX as usize;
+/// Lengths and strides are 32-bit words in the kernel, and lengths are rounded up to tiles.
+const MOST: usize = u32::MAX as usize - 0xffff;
 
 /// A factor, and the layout in which the kernel reads it.
 struct Factor<'a> {
