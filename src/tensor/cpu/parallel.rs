@@ -33,41 +33,37 @@ pub(super) fn of_shares(n: usize, work: impl Fn(usize) -> f32 + Sync + Send) -> 
     (0..n).map(|i| with_vectors(|| work(i))).collect()
 }
 
-/// Work of many instructions: the compiler inlines a closure of that size nowhere, but this method wherever it is used.
+/// Work of a share. A closure is inlined only if it is small; the method of a type with many instructions wherever it is used.
 pub(super) trait Work {
+    /// Result of the work.
+    type Output;
+
     /// Does the work. Must be `#[inline(always)]`, as must be the functions that it calls.
-    fn run(self);
+    fn run(self) -> Self::Output;
 }
 
-/// Does work, compiled for the vector instructions of this machine.
-pub(super) fn run_with_vectors(work: impl Work) {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-        // SAFETY: `run_with_avx2` needs AVX2 and FMA, which were just detected.
-        return unsafe { run_with_avx2(work) };
+impl<R, F: FnOnce() -> R> Work for F {
+    type Output = R;
+
+    #[inline(always)]
+    fn run(self) -> R {
+        self()
     }
-    work.run();
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-fn run_with_avx2(work: impl Work) {
-    work.run();
-}
-
-/// Runs `work`, compiled for the vector instructions of this machine. Functions that it calls must be inlined into it.
+/// Does work, compiled for the vector instructions of this machine. Functions that it calls must be inlined into it.
 #[inline(always)]
-fn with_vectors<R>(work: impl FnOnce() -> R) -> R {
+pub(super) fn with_vectors<W: Work>(work: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
         // SAFETY: `avx2` needs AVX2 and FMA, which were just detected.
         return unsafe { avx2(work) };
     }
-    work()
+    work.run()
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn avx2<R>(work: impl FnOnce() -> R) -> R {
-    work()
+fn avx2<W: Work>(work: W) -> W::Output {
+    work.run()
 }

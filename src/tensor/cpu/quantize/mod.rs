@@ -14,7 +14,7 @@ use large::Large;
 use small::Small;
 
 use super::halves::{f16_bits, f16_value};
-use super::parallel::{Work, for_shares, run_with_vectors};
+use super::parallel::{Work, for_shares, with_vectors};
 use crate::memory::zeros;
 use crate::tensor::{Quantization, check_len};
 use crate::{Error, Result};
@@ -55,7 +55,7 @@ pub fn quantize(quantization: Quantization, values: &[f32], blocks: &mut [u8]) -
     check_len("blocks", blocks.len(), n_bytes as u64)?;
     check_values(quantization, values)?;
     for_shares(blocks, SHARE / block_len * block_bytes, |start, blocks| {
-        run_with_vectors(Pack {
+        with_vectors(Pack {
             quantization,
             values: &values[start / block_bytes * block_len..],
             blocks,
@@ -126,6 +126,8 @@ trait Format {
 }
 
 impl Work for Pack<'_> {
+    type Output = ();
+
     #[inline(always)]
     fn run(self) {
         match self.quantization {
