@@ -3,14 +3,15 @@
 //! `cargo run --release --features cuda --example attention_bench -- --engine cuda` (or `wgpu`); `--small` uses few rows, `--once`
 //! times one call without a warm-up, for a profiler, `--software` allows a software GPU. Each figure is the median of five submissions of several calls, by the host's clock after a warm-up.
 
+mod bench;
+
 use std::time::{Duration, Instant};
 
+use bench::{Arguments, Outcome, numbers};
 use pagepress::gpu::runtime::block_on;
-use pagepress::gpu::{Backend, DeviceRequest, EngineChoice, GpuDevice};
+use pagepress::gpu::{Backend, GpuDevice};
 use pagepress::tensor::layer::Attention;
 use pagepress::tensor::{DType, GpuTensor, Shape, cpu};
-
-type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 /// Lengths of an attention.
 #[derive(Debug, Clone, Copy)]
@@ -44,23 +45,12 @@ const CAUSAL: Attention = Attention {
 };
 
 fn main() -> Outcome {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let has = |name: &str| arguments.iter().any(|argument| argument == name);
-    let engine = match arguments.iter().position(|argument| argument == "--engine") {
-        Some(at) => match arguments.get(at + 1).map(String::as_str) {
-            Some("cuda") => EngineChoice::Cuda,
-            Some("wgpu") => EngineChoice::Wgpu,
-            other => return Err(format!("--engine {other:?}: cuda or wgpu").into()),
-        },
-        None => EngineChoice::Auto,
-    };
-    let device = GpuDevice::open(&DeviceRequest {
-        engine,
-        allow_software: has("--software"),
-        ..DeviceRequest::default()
-    })?;
-    println!("{} through {}", device.info(), device.name());
-    let (is_small, is_once) = (has("--small"), has("--small") || has("--once"));
+    let arguments = Arguments::new();
+    let device = arguments.device()?;
+    let (is_small, is_once) = (
+        arguments.has("--small"),
+        arguments.has("--small") || arguments.has("--once"),
+    );
     let rows: &[usize] = if is_small { &[96] } else { &[512, 2048, 8192] };
     for dtype in [DType::F16, DType::BF16, DType::F32] {
         for dim in [64, 128] {
@@ -168,13 +158,4 @@ async fn check(
         return Err(format!("{size:?} of {dtype:?} is off by {off:e}").into());
     }
     Ok(off)
-}
-
-/// Numbers from -1 to 1.
-fn numbers(n: usize, mut state: u32) -> Vec<f32> {
-    let mut next = || {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 8) as f32 / (1 << 23) as f32 - 1.0
-    };
-    (0..n).map(|_| next()).collect()
 }

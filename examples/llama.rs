@@ -5,14 +5,15 @@
 //! f16; `--software` allows a software GPU. Weights are random, so that tokens mean nothing. The first layer is compared with
 //! the CPU's before anything is timed. The CPU keeps no keys and values: its figure is that of the first row of a sequence.
 
+mod bench;
+
 use std::time::Instant;
 
+use bench::{Arguments, Outcome, numbers, random};
 use pagepress::gpu::runtime::block_on;
-use pagepress::gpu::{Backend, DeviceRequest, EngineChoice, GpuDevice, WgslForwardPass};
+use pagepress::gpu::{EngineChoice, GpuDevice, WgslForwardPass};
 use pagepress::tensor::layer::{LayerConfig, LayerWeights, Norm, Weights};
 use pagepress::tensor::{DType, GpuTensor, Quantization, QuantizedWeights, Shape, cpu};
-
-type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 const NORM: Norm = Norm::Rms { epsilon: 1e-5 };
 const N_TOKENS: usize = 64;
@@ -24,26 +25,25 @@ struct Model {
 }
 
 fn main() -> Outcome {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let has = |name: &str| arguments.iter().any(|argument| argument == name);
-    let value = |name: &str| {
-        let at = arguments.iter().position(|argument| argument == name);
-        at.and_then(|at| arguments.get(at + 1)).map(String::as_str)
-    };
+    let arguments = Arguments::new();
     let [hidden, n_heads, n_kv_heads, width, n_layers, vocabulary] =
-        match value("--shape").unwrap_or("1b") {
+        match arguments.value("--shape").unwrap_or("1b") {
             "tiny" => [256, 4, 2, 512, 2, 1024],
             "1b" => [2048, 32, 8, 8192, 16, 128_256],
             "8b" => [4096, 32, 8, 14_336, 32, 128_256],
             other => return Err(format!("--shape {other}: tiny, 1b or 8b").into()),
         };
-    let n_prompt = value("--prompt").unwrap_or("512").parse::<usize>()?.max(2);
+    let n_prompt = arguments
+        .value("--prompt")
+        .unwrap_or("512")
+        .parse::<usize>()?
+        .max(2);
     let config = LayerConfig {
         n_kv_heads,
         norm: NORM,
         rotary_base: Some(500_000.0),
         max_positions: n_prompt + N_TOKENS + 1,
-        kv_type: if has("--wide") {
+        kv_type: if arguments.has("--wide") {
             DType::F32
         } else {
             DType::F16
@@ -55,18 +55,13 @@ fn main() -> Outcome {
         n_layers,
         vocabulary,
     };
-    let engine = match value("--engine").unwrap_or("wgpu") {
+    let engine = match arguments.value("--engine").unwrap_or("wgpu") {
         "cpu" => return on_cpu(&model),
         "cuda" => EngineChoice::Cuda,
         "wgpu" => EngineChoice::Wgpu,
         other => return Err(format!("--engine {other}: cuda, wgpu or cpu").into()),
     };
-    let device = GpuDevice::open(&DeviceRequest {
-        engine,
-        allow_software: has("--software"),
-        ..DeviceRequest::default()
-    })?;
-    println!("{} through {}", device.info(), device.name());
+    let device = arguments.open(engine)?;
     block_on(on_device(&model, device, n_prompt))
 }
 
@@ -210,22 +205,4 @@ fn blocks(n: usize, seed: u64) -> Vec<u8> {
         (block[1], block[3]) = (0x04, 0x0f);
     }
     bytes
-}
-
-/// Returns a source of random words, the same for the same seed.
-fn random(seed: u64) -> impl FnMut() -> u64 {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state
-    }
-}
-
-/// Returns numbers from -1 to 1, the same for the same seed.
-fn numbers(n: usize, seed: u64) -> Vec<f32> {
-    let mut next = random(seed);
-    let number = |_| (next() >> 40) as f32 / (1 << 23) as f32 - 1.0;
-    (0..n).map(number).collect()
 }

@@ -4,37 +4,24 @@
 //! matrices, `--software` allows a software GPU. Each figure is the median of five submissions, by device timestamps. The
 //! weights are in so many buffers that caches cannot hold them from one use to the next.
 
+mod bench;
+
 use std::time::{Duration, Instant};
 
+use bench::{Arguments, Outcome, random};
+use pagepress::gpu::GpuDevice;
 use pagepress::gpu::runtime::block_on;
-use pagepress::gpu::{Backend, DeviceRequest, EngineChoice, GpuDevice};
 use pagepress::tensor::{
     BufferId, GpuCommandBatch, GpuTensor, Quantization, QuantizedWeights, Shape, Step, cpu,
 };
-
-type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 /// More bytes of weights than a cache has.
 const MIN_BYTES: usize = 400 << 20;
 
 fn main() -> Outcome {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let has = |name: &str| arguments.iter().any(|argument| argument == name);
-    let engine = match arguments.iter().position(|argument| argument == "--engine") {
-        Some(at) => match arguments.get(at + 1).map(String::as_str) {
-            Some("cuda") => EngineChoice::Cuda,
-            Some("wgpu") => EngineChoice::Wgpu,
-            other => return Err(format!("--engine {other:?}: cuda or wgpu").into()),
-        },
-        None => EngineChoice::Auto,
-    };
-    let device = GpuDevice::open(&DeviceRequest {
-        engine,
-        allow_software: has("--software"),
-        ..DeviceRequest::default()
-    })?;
-    println!("{} through {}", device.info(), device.name());
-    let is_small = has("--small");
+    let arguments = Arguments::new();
+    let device = arguments.device()?;
+    let is_small = arguments.has("--small");
     block_on(run(&device, is_small))
 }
 
@@ -185,14 +172,8 @@ fn blocks(quantization: Quantization, n: usize) -> Vec<u8> {
 
 /// Random bytes, the same each time.
 fn random_bytes(n: usize, seed: u64) -> Vec<u8> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 40) as u8
-    };
-    (0..n).map(|_| next()).collect()
+    let mut next = random(seed);
+    (0..n).map(|_| (next() >> 40) as u8).collect()
 }
 
 /// Numbers from -1 to 1, the same each time.

@@ -4,34 +4,21 @@
 //! tensors, `--software` allows a software GPU. Each figure is the median of five submissions of several launches each,
 //! by device timestamps.
 
+mod bench;
+
 use std::time::{Duration, Instant};
 
+use bench::{Arguments, Outcome, numbers};
 use pagepress::gpu::runtime::block_on;
-use pagepress::gpu::{Backend, DeviceRequest, EngineChoice, GpuDevice};
+use pagepress::gpu::{Backend, GpuDevice};
 use pagepress::tensor::{BufferId, DType, GpuCommandBatch, GpuTensor, Reduction, Shape, Step, cpu};
 
-type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
-
 fn main() -> Outcome {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let has = |name: &str| arguments.iter().any(|argument| argument == name);
-    let engine = match arguments.iter().position(|argument| argument == "--engine") {
-        Some(at) => match arguments.get(at + 1).map(String::as_str) {
-            Some("cuda") => EngineChoice::Cuda,
-            Some("wgpu") => EngineChoice::Wgpu,
-            other => return Err(format!("--engine {other:?}: cuda or wgpu").into()),
-        },
-        None => EngineChoice::Auto,
-    };
-    let device = GpuDevice::open(&DeviceRequest {
-        engine,
-        allow_software: has("--software"),
-        ..DeviceRequest::default()
-    })?;
-    println!("{} through {}", device.info(), device.name());
+    let arguments = Arguments::new();
+    let device = arguments.device()?;
     let bench = Bench {
         device,
-        is_small: has("--small"),
+        is_small: arguments.has("--small"),
     };
     block_on(bench.run())
 }
@@ -345,18 +332,6 @@ impl Bench {
         }
         Ok(())
     }
-}
-
-/// Numbers from -1 to 1, the same each time.
-fn numbers(n: usize, seed: u64) -> Vec<f32> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 40) as f32 / (1 << 23) as f32 - 1.0
-    };
-    (0..n).map(|_| next()).collect()
 }
 
 fn near(found: f32, exact: f64, tolerance: f64) -> Outcome {
