@@ -36,13 +36,29 @@ pub async fn check(subject: &Subject, case: &Case, what: Attention, all: [&Tenso
     let name = format!("{:?} {:?} {what:?}", case.q, case.k);
     assert_eq!(dims, case.q, "{name}");
     let wide = all.map(|tensor| {
-        tensor
-            .values()
-            .into_iter()
-            .map(f64::from)
-            .collect::<Vec<_>>()
+        let values = tensor.values().into_iter();
+        values.map(f64::from).collect::<Vec<_>>()
     });
-    let [q, k, v] = &wide;
+    compare(
+        &name,
+        case,
+        what,
+        wide.each_ref().map(Vec::as_slice),
+        &found,
+        ATTENTION,
+    );
+}
+
+/// Compares a result with that of the elements of queries, keys and values in double precision, within `most` of the weighted mean of
+/// magnitudes.
+pub fn compare(
+    name: &str,
+    case: &Case,
+    what: Attention,
+    [q, k, v]: [&[f64]; 3],
+    found: &[f32],
+    most: f64,
+) {
     let [_, heads, n_q, dim] = case.q;
     let [_, key_heads, n_k, _] = case.k;
     let scale = what.scale.map_or(1.0 / (dim as f64).sqrt(), f64::from);
@@ -50,16 +66,13 @@ pub async fn check(subject: &Subject, case: &Case, what: Attention, all: [&Tenso
         let (product, query_at) = (row / n_q, row % n_q);
         let (batch, head) = (product / heads, product % heads);
         let of_keys = (batch * key_heads + head / (heads / key_heads)) * n_k * dim;
-        let n_seen = if what.causal {
-            query_at + n_k - n_q + 1
-        } else {
-            n_k
+        let n_seen = match what.causal {
+            true => query_at + n_k - n_q + 1,
+            false => n_k,
         };
         let rows = |all: &'_ [f64]| -> Vec<Vec<f64>> {
-            all[of_keys..][..n_seen * dim]
-                .chunks(dim)
-                .map(<[f64]>::to_vec)
-                .collect()
+            let seen = all[of_keys..][..n_seen * dim].chunks(dim);
+            seen.map(<[f64]>::to_vec).collect()
         };
         let (keys, values) = (rows(k), rows(v));
         let keys: Vec<&[f64]> = keys.iter().map(Vec::as_slice).collect();
@@ -68,7 +81,7 @@ pub async fn check(subject: &Subject, case: &Case, what: Attention, all: [&Tenso
         for (found, (exact, magnitude)) in found.iter().zip(exact) {
             let off = (f64::from(*found) - exact).abs();
             assert!(
-                off <= ATTENTION * magnitude || exact.is_nan() && found.is_nan(),
+                off <= most * magnitude || exact.is_nan() && found.is_nan(),
                 "{name} row {row}: {found}, exactly {exact}"
             );
         }

@@ -4,8 +4,8 @@ use pagepress::gpu::GpuDevice;
 use pagepress::tensor::layer::Attention;
 use pagepress::tensor::{DType, GpuTensor, Shape, cpu};
 
-use crate::attention::{Case, case};
-use crate::naive::{self, numbers};
+use crate::attention::{Case, case, compare};
+use crate::naive::numbers;
 use crate::subject::Subject;
 use crate::tolerance::attention_of;
 
@@ -64,51 +64,6 @@ async fn half(
     }
 }
 
-fn check(
-    case: &Case,
-    what: Attention,
-    [q, k, v]: [&Half; 3],
-    found: &[f32],
-    most: f64,
-    name: &str,
-) {
-    let wide = |half: &Half| {
-        half.values
-            .iter()
-            .copied()
-            .map(f64::from)
-            .collect::<Vec<_>>()
-    };
-    let (q, k, v) = (wide(q), wide(k), wide(v));
-    let [_, heads, n_q, dim] = case.q;
-    let [_, key_heads, n_k, _] = case.k;
-    let scale = what.scale.map_or(1.0 / (dim as f64).sqrt(), f64::from);
-    for (row, (found, query)) in found.chunks(dim).zip(q.chunks(dim)).enumerate() {
-        let (product, query_at) = (row / n_q, row % n_q);
-        let (batch, head) = (product / heads, product % heads);
-        let of_keys = (batch * key_heads + head / (heads / key_heads)) * n_k * dim;
-        let n_seen = match what.causal {
-            true => query_at + n_k - n_q + 1,
-            false => n_k,
-        };
-        let rows = |all: &'_ [f64]| -> Vec<Vec<f64>> {
-            let seen = all[of_keys..][..n_seen * dim].chunks(dim);
-            seen.map(<[f64]>::to_vec).collect()
-        };
-        let (keys, values) = (rows(&k), rows(&v));
-        let keys: Vec<&[f64]> = keys.iter().map(Vec::as_slice).collect();
-        let values: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
-        let exact = naive::attention(query, &keys, &values, scale);
-        for (found, (exact, magnitude)) in found.iter().zip(exact) {
-            let off = (f64::from(*found) - exact).abs();
-            assert!(
-                off <= most * magnitude,
-                "{name} row {row}: {found}, exactly {exact}"
-            );
-        }
-    }
-}
-
 async fn attend(device: &GpuDevice, dtype: DType, case: &Case, layout: Layout, what: Attention) {
     let tensor = async |dims: [usize; 4], seed, size| {
         let values = numbers(dims.iter().product(), seed, size);
@@ -122,7 +77,14 @@ async fn attend(device: &GpuDevice, dtype: DType, case: &Case, layout: Layout, w
     assert_eq!(result.shape().dims(), case.q);
     let found = result.to_vec_async().await.unwrap();
     let name = format!("{dtype:?} {:?} {:?} {layout:?} {what:?}", case.q, case.k);
-    check(case, what, [&q, &k, &v], &found, attention_of(dtype), &name);
+    let wide = [&q, &k, &v].map(|half| {
+        let values = half.values.iter().copied();
+        values.map(f64::from).collect::<Vec<_>>()
+    });
+    // The inputs are finite, and so is what is exact.
+    assert!(found.iter().all(|x| x.is_finite()), "{name}");
+    let inputs = wide.each_ref().map(Vec::as_slice);
+    compare(&name, case, what, inputs, &found, attention_of(dtype));
 }
 
 pub async fn attention_of_halves_of_any_size(subject: &Subject) {
