@@ -91,7 +91,7 @@ fn tensor_attention_many(
     // A subgroup of 32 has 8 by 4 invocations, so that its loads from workgroup memory touch few vectors.
     let lane_n = i % 8u + 8u * (i / 32u % (LANES_N / 8u));
     let lane_m = i / 8u % 4u + 4u * (i / 32u / (LANES_N / 8u));
-    // Of its maxima, sums and weights in workgroup memory.
+    // Index in workgroup memory of this invocation's maxima, sums and weights.
     let place = KEPT + PITCH * lane_n + lane_m;
 
     let key_begin = params.first_key + split * params.split_len;

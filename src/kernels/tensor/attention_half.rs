@@ -28,19 +28,16 @@ const MAX_DIM: u64 = 128;
 const MIN_SPLIT: u64 = 256;
 const MIN_SPLIT_OF_FEW: u64 = KEYS;
 
-/// Returns true if the kernel can read heads of `dim` elements at these places: rows start at multiples of 16 bytes and end there.
+/// Returns true if the kernel can read heads of `dim` elements at a place: rows start at multiples of 16 bytes and end there.
 #[must_use]
-pub fn takes_heads(places: &[Heads; 3], dim: u64) -> bool {
-    let is_whole = |place: &Heads| {
-        let words = [place.offset, place.batch, place.head, place.row];
-        words.iter().all(|n| n.is_multiple_of(UNIT))
-    };
-    dim.is_multiple_of(UNIT) && dim <= MAX_DIM && places.iter().all(is_whole)
+pub fn takes_heads(place: &Heads, dim: u64) -> bool {
+    let words = [place.offset, place.batch, place.head, place.row];
+    dim.is_multiple_of(UNIT) && dim <= MAX_DIM && words.iter().all(|n| n.is_multiple_of(UNIT))
 }
 
 /// Returns the launches that compute [`Slot::Out`], `[batch, n_q, heads, dim]`, on matrix units, from queries in `A`, keys in `B`
-/// and values in `Values` of the 16-bit type `dtype`; the result has type `to`; `None` if a buffer exceeds a binding or the device has too little workgroup
-/// memory, or if the scale is not above 0.
+/// and values in `Values` of the 16-bit type `dtype`; the result has type `to`. `None` if a buffer exceeds a binding, if the device has
+/// too little workgroup memory, or if the scale is not above 0.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a length of 0, for heads that do not match each other or exceed their buffers, and for heads that
@@ -53,7 +50,8 @@ pub fn attention_half_job(
     max_binding_bytes: u64,
 ) -> Result<Option<Job>> {
     what.check(&places)?;
-    if !takes_heads(&places, what.dim) || dtype == DType::F32 {
+    let is_taken = places.iter().all(|place| takes_heads(place, what.dim));
+    if !is_taken || dtype == DType::F32 {
         return Err(Error::InvalidArgument {
             name: "attention",
             value: format!("heads of {} elements of {dtype:?}", what.dim),

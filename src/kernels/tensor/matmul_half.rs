@@ -118,10 +118,12 @@ fn choose(what: &Product, units: MatrixUnits) -> Option<(Form, u64)> {
         .filter(|form| form.workgroup_bytes() <= units.workgroup_bytes);
     let all = fitting.flat_map(|form| {
         let lengths = SLICES.map(|slices| what.k.div_ceil(slices).next_multiple_of(form.depth));
-        let enough = lengths.into_iter().enumerate();
-        enough
-            .filter(|&(i, length)| i == 0 || length >= MIN_SLICE)
-            .map(move |(_, length)| (form, length))
+        // The first length is that of all of k.
+        let is_enough = move |&length: &u64| length >= MIN_SLICE.min(lengths[0]);
+        lengths
+            .into_iter()
+            .filter(is_enough)
+            .map(move |length| (form, length))
     });
     all.min_by_key(|(form, k_slice)| form.time(what, *k_slice, units.n_units))
 }

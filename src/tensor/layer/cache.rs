@@ -44,6 +44,22 @@ impl Turns {
         ];
         recording.run(&job, &given).await
     }
+
+    /// Records the rotation of rows of heads, at positions from `first` on, to new rows.
+    pub(super) async fn turned(
+        &self,
+        recording: &mut Recording,
+        rows: &Rows,
+        first: usize,
+    ) -> Result<Rows> {
+        let shape = rows.view.shape();
+        let out = Rows {
+            buffer: recording.allocate(shape.n_elements())?,
+            view: TensorView::new(shape.clone()),
+        };
+        self.turn(recording, rows, first, (&out.buffer, 0)).await?;
+        Ok(out)
+    }
 }
 
 /// Key-value cache of a sequence.
@@ -89,12 +105,7 @@ impl Cache {
                 turns.turn(recording, keys, self.n, to).await?;
             }
             Some(turns) => {
-                let &[n, width] = keys.view.shape().dims() else {
-                    return Ok(());
-                };
-                let turned = Rows::new(recording, n, width)?;
-                let to = (&turned.buffer, 0);
-                turns.turn(recording, keys, self.n, to).await?;
+                let turned = turns.turned(recording, keys, self.n).await?;
                 self.store(recording, &turned, &self.keys).await?;
             }
             None => self.store(recording, keys, &self.keys).await?,

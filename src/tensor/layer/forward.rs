@@ -314,16 +314,10 @@ impl WgslForwardPass {
 
     /// Applies the rotary positions, if the layer has them.
     async fn turned(&self, recording: &mut Recording, rows: Rows) -> Result<Rows> {
-        let Some(turns) = &self.turns else {
-            return Ok(rows);
-        };
-        let &[n, width] = rows.view.shape().dims() else {
-            return Ok(rows);
-        };
-        let out = Rows::new(recording, n, width)?;
-        let to = (&out.buffer, 0);
-        turns.turn(recording, &rows, self.position(), to).await?;
-        Ok(out)
+        match &self.turns {
+            Some(turns) => turns.turned(recording, &rows, self.position()).await,
+            None => Ok(rows),
+        }
     }
 
     /// Returns the buffers of all visible keys and values. `k` and `v` are those of the new rows; a causal layer

@@ -27,6 +27,26 @@ pub(super) fn heads(view: &TensorView, n: u64) -> Option<Heads> {
     })
 }
 
+/// Returns the sizes of attention to views of queries, keys and values; `None` if its result is empty.
+pub(super) fn size_of(
+    what: Attention,
+    [q, k, v]: [&TensorView; 3],
+) -> Result<Option<AttentionSize>> {
+    let dims = what.size(q.shape(), k.shape(), v.shape())?;
+    let size = AttentionSize {
+        batch: dims.batch as u64,
+        heads: dims.heads as u64,
+        key_heads: dims.key_heads as u64,
+        n_q: dims.n_q as u64,
+        n_k: dims.n_k as u64,
+        dim: dims.dim as u64,
+        causal: what.causal,
+        scale: what.scale_of(dims.dim),
+    };
+    let is_empty = dims.batch * dims.heads * dims.n_q * dims.dim == 0;
+    Ok((!is_empty).then_some(size))
+}
+
 impl Recording {
     /// Records the attention of queries to keys and values, `[.., heads, rows, elements]`. The result is written to
     /// `out`, `[.., queries, heads, elements]`. Operands with an unsupported layout are copied first.
@@ -36,10 +56,9 @@ impl Recording {
         [q, k, v]: [Operand<'_>; 3],
         out: &Buffer,
     ) -> Result<()> {
-        let size = what.size(q.view.shape(), k.view.shape(), v.view.shape())?;
-        if size.batch * size.heads * size.n_q * size.dim == 0 {
+        let Some(size) = size_of(what, [q, k, v].map(|operand| operand.view))? else {
             return Ok(());
-        }
+        };
         let mut buffers = Vec::with_capacity(3);
         let mut places = Vec::with_capacity(3);
         for operand in [q, k, v] {
@@ -58,16 +77,6 @@ impl Recording {
         }
         let (&[q, k, v], [q_buffer, k_buffer, v_buffer]) = (&places[..], &buffers[..]) else {
             return Ok(());
-        };
-        let size = AttentionSize {
-            batch: size.batch as u64,
-            heads: size.heads as u64,
-            key_heads: size.key_heads as u64,
-            n_q: size.n_q as u64,
-            n_k: size.n_k as u64,
-            dim: size.dim as u64,
-            causal: what.causal,
-            scale: what.scale_of(size.dim),
         };
         let given = [
             (Slot::A, q_buffer, 0),

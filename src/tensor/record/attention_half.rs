@@ -1,11 +1,11 @@
 //! Records attention of 16-bit tensors on matrix units.
 
-use super::attention::heads;
+use super::attention::{heads, size_of};
 use super::{AnyOperand, Recording};
 use crate::Result;
 use crate::gpu::{Backend, Sized64};
 use crate::kernels::Slot;
-use crate::kernels::tensor::{AttentionSize, Heads, attention_half_job, takes_heads};
+use crate::kernels::tensor::{Heads, attention_half_job, takes_heads};
 use crate::tensor::TensorView;
 use crate::tensor::layer::Attention;
 
@@ -23,34 +23,23 @@ impl Recording {
         let Some(units) = self.matrix_units(q.dtype) else {
             return Ok(false);
         };
-        let size = what.size(q.view.shape(), k.view.shape(), v.view.shape())?;
-        let is_empty = size.batch * size.heads * size.n_q * size.dim == 0;
-        let is_one_type = [k, v].iter().all(|other| other.dtype == q.dtype);
-        if !is_one_type || is_empty {
+        let Some(size) = size_of(what, inputs.map(|input| input.view))? else {
+            return Ok(false);
+        };
+        if k.dtype != q.dtype || v.dtype != q.dtype {
             return Ok(false);
         }
-        let dim = size.dim as u64;
-        let size = AttentionSize {
-            batch: size.batch as u64,
-            heads: size.heads as u64,
-            key_heads: size.key_heads as u64,
-            n_q: size.n_q as u64,
-            n_k: size.n_k as u64,
-            dim,
-            causal: what.causal,
-            scale: what.scale_of(size.dim),
-        };
         let most = self.device().capabilities().max_binding_bytes;
         // Their places, and whether those are places in a copy.
         let places = inputs.map(|input| {
             let n = input.buffer.n_bytes() / 2;
-            match heads(input.view, n).filter(|place| takes_heads(&[*place; 3], dim)) {
+            match heads(input.view, n).filter(|place| takes_heads(place, size.dim)) {
                 Some(heads) => (heads, false),
                 None => (dense_heads(input.view), true),
             }
         });
         let heads = places.map(|(heads, _)| heads);
-        if !takes_heads(&heads, dim) {
+        if !heads.iter().all(|place| takes_heads(place, size.dim)) {
             return Ok(false);
         }
         let Some(job) = attention_half_job(&size, [q.dtype, out.dtype], heads, units, most)? else {
