@@ -109,12 +109,6 @@ struct Rows {
     total: vec2<f32>,
 }
 
-// Weights of 64 keys, and the scale of earlier sums.
-struct Weighed {
-    weights: array<Left, 4>,
-    scale: vec2<f32>,
-}
-
 // Returns the products of a subgroup's rows, from vector `at_q` of `sh_staged` on, and 64 keys, from vector `at_k` on.
 fn scores_of(at_q: u32, at_k: u32) -> Scores {
     var scores: Scores;
@@ -179,15 +173,18 @@ fn scale_outputs(sums: ptr<function, Outputs>, y: u32, scale: vec2<f32>, own: u3
     }
 }
 
-// Returns the weights of 64 keys for an invocation's rows of a matrix, from their products with the queries.
+// Returns the weights of 64 keys for an invocation's rows of matrix `y`, from their products with the queries, and scales the sums of
+// earlier keys to the same base.
 fn weigh(
     scores: array<Sum, 4>,
     rows: ptr<function, Rows>,
+    sums: ptr<function, Outputs>,
+    y: u32,
     key: u32,
     is_masked: bool,
     own: u32,
     lane: u32,
-) -> Weighed {
+) -> array<Left, 4> {
     var firsts: array<vec4<f32>, 4>;
     var seconds: array<vec4<f32>, 4>;
     var most = vec4(LOWEST);
@@ -205,19 +202,22 @@ fn weigh(
     }
     let next = exponents(maxima_of_quads(max(most.xy, most.zw)));
     let base = select(next, (*rows).base, next <= (*rows).base + GROWTH);
-    var weighed: Weighed;
-    weighed.scale = powers(vec4((*rows).base - base, 0.0, 0.0)).xy;
-    var total = vec4((*rows).total * weighed.scale, 0.0, 0.0);
+    let scale = powers(vec4((*rows).base - base, 0.0, 0.0)).xy;
+    var total = vec4((*rows).total * scale, 0.0, 0.0);
+    var weights: array<Left, 4>;
     for (var x = 0u; x < 4; x++) {
         let first = powers(fma(firsts[x], vec4(params.scale), -base.xxyy));
         let second = powers(fma(seconds[x], vec4(params.scale), -base.xxyy));
         let both = first + second;
         total += vec4(both.xz, both.yw);
-        weighed.weights[x] = left_of(Elements(first, second), own, lane);
+        weights[x] = left_of(Elements(first, second), own, lane);
     }
     (*rows).total = total.xy + total.zw;
     (*rows).base = base;
-    return weighed;
+    if subgroupAny(any(scale != vec2(1.0))) {
+        scale_outputs(sums, y, scale, own, lane);
+    }
+    return weights;
 }
 
 // Returns the state of row `row` and of that 8 rows further down before the first key.
@@ -283,17 +283,9 @@ fn tensor_attention_half(
         }
         let scores = scores_of(16u * MATRICES * subgroup * STRIDE, at_k);
         var weights: Weights;
-        let weighed = weigh(scores[0], &rows_0, key, is_masked, own, lane);
-        weights[0] = weighed.weights;
-        if subgroupAny(any(weighed.scale != vec2(1.0))) {
-            scale_outputs(&sums, 0u, weighed.scale, own, lane);
-        }
+        weights[0] = weigh(scores[0], &rows_0, &sums, 0u, key, is_masked, own, lane);
         if MATRICES == 2u {
-            let weighed_1 = weigh(scores[1], &rows_1, key, is_masked, own, lane);
-            weights[1] = weighed_1.weights;
-            if subgroupAny(any(weighed_1.scale != vec2(1.0))) {
-                scale_outputs(&sums, 1u, weighed_1.scale, own, lane);
-            }
+            weights[1] = weigh(scores[1], &rows_1, &sums, 1u, key, is_masked, own, lane);
         }
         add_weighted_values(&sums, weights, at_k + KEYS * STRIDE);
         stage ^= 1u;
