@@ -1,22 +1,23 @@
 // Batched matrix product: c[m, n] = a[m, k] b[k, n].
 //
-// A workgroup computes a tile of 32, 64 or 128 rows and columns; register tiling, 4 or 8 rows by 4 or 8 columns per
-// invocation. Tiles of `a` and `b`, 16 deep, are staged in workgroup memory while the next ones are prefetched into
-// registers: each invocation loads one 4x4 block of either. A long k is split into slices over workgroups (split-k), which
-// tensor_reduce_columns sums up.
+// A workgroup computes a tile of the product; register tiling, 4 or 8 rows by 4, 8 or 16 columns per invocation. Tiles of `a`
+// and `b` are staged in workgroup memory while the next ones are prefetched into registers, in blocks of 4x4. A long k is
+// split into slices over workgroups (split-k), which tensor_reduce_columns sums up.
 // Bindings: `a`, `b`: f32, a whole number of vec4; `c`: [batch, slices, m, pitch_c] f32 from offset_c on, of each row the
 // first n.
 // Rows of `a` (its columns, unless A_BY_K) and of `b` (its columns, if B_BY_K) have stride `pitch`; their elements stride 1.
 // With A_ALIGNED (B_ALIGNED), offset, pitch, batch stride and row length are multiples of 4.
-// Preconditions: nothing is 0 but strides and offsets; k_slice is a multiple of 16; slices * k_slice >= k.
+// Preconditions: nothing is 0 but strides and offsets; k_slice is a multiple of DEPTH; slices * k_slice >= k.
 // Twin: src/tensor/cpu/matmul.rs
 
-// Invocations of a workgroup along n and m, and groups of 4 rows and columns per invocation: 1 or 2. There must be as many
-// invocations as a tile has rows plus columns: 16, 16, 2, 2 or 8, 16, 1, 2 or 8, 8, 1, 1.
+// Invocations along n and m, and groups of 4 rows and columns per invocation: 1 or 2 of rows, 1, 2 or 4 of columns. The
+// invocations must be at least as many as the blocks of either tile, and divide those of both.
 override LANES_N: u32 = 16u;
 override LANES_M: u32 = 16u;
 override GROUPS_M: u32 = 2u;
 override GROUPS_N: u32 = 2u;
+// 2: two groups of invocations compute one tile, each with half of the terms of a step.
+override GROUPS_K: u32 = 1u;
 // 1: single-buffered tiles in workgroup memory, two barriers per step; 2: double-buffered, one barrier.
 override STAGES: u32 = 1u;
 // Elements along k are contiguous in memory.
@@ -27,14 +28,23 @@ override B_ALIGNED: bool = true;
 // Accumulates into `c`.
 override ADD: bool = false;
 
-override THREADS: u32 = LANES_M * LANES_N;
+/// Invocations of a group.
+override LANES: u32 = LANES_M * LANES_N;
+override THREADS: u32 = LANES * GROUPS_K;
+/// Terms of a step.
+override DEPTH: u32 = 16u * GROUPS_K;
 /// Groups of 4 rows, or columns, of a tile.
 override TILE_M4: u32 = LANES_M * GROUPS_M;
 override TILE_N4: u32 = LANES_N * GROUPS_N;
-override TILE_A: u32 = 16u * TILE_M4;
-override TILE_B: u32 = 16u * TILE_N4;
+/// Blocks of 4x4 that a step loads: the first invocations load those of `a`, the last ones those of `b`.
+override BLOCKS_A: u32 = TILE_M4 * DEPTH / 4u;
+override BLOCKS_B: u32 = TILE_N4 * DEPTH / 4u;
+/// Some invocations load a block of each.
+override BOTH: bool = BLOCKS_A + BLOCKS_B > THREADS;
+override TILE_A: u32 = DEPTH * TILE_M4;
+override TILE_B: u32 = DEPTH * TILE_N4;
 override ALL_A: u32 = STAGES * TILE_A;
-override ALL_B: u32 = STAGES * TILE_B;
+override ALL: u32 = ALL_A + STAGES * TILE_B;
 
 struct Params {
     m: u32,
@@ -64,15 +74,15 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> c: array<f32>;
 @group(0) @binding(3) var<uniform> params: Params;
 
-// [stage][k][group of 4 rows or columns]
-var<workgroup> sh_a: array<vec4<f32>, ALL_A>;
-var<workgroup> sh_b: array<vec4<f32>, ALL_B>;
+// Tiles of `a`, [stage][k][group of 4 rows]; from ALL_A on those of `b`, [stage][k][group of 4 columns].
+var<workgroup> sh_tiles: array<vec4<f32>, ALL>;
 
-// Element r: row r of the invocation, first group of columns; element 8 + r: its second group.
-var<private> sums: array<vec4<f32>, 16>;
+// Element 8 * g + r: row r of the invocation, group g of its columns.
+var<private> sums: array<vec4<f32>, 32>;
 
-// The prefetched block: four values along the tile for each of four k.
+// The block fetched last: four values along the tile for each of four k. The one of `a`, if the same invocation has one of `b`.
 var<private> block: array<vec4<f32>, 4>;
+var<private> block_a: array<vec4<f32>, 4>;
 
 /// Returns four contiguous elements; 0 where `inside` is false.
 fn load4(from_a: bool, at: u32, inside: vec4<bool>) -> vec4<f32> {
@@ -99,9 +109,8 @@ fn load4(from_a: bool, at: u32, inside: vec4<bool>) -> vec4<f32> {
     return x;
 }
 
-/// Prefetches the block at index `at`, which is column (of `a`: row) `x` and depth `k` of the matrix. A transposed operand is
-/// transposed in registers, so that both tiles in workgroup memory have the same layout.
-fn prefetch_block(from_a: bool, at: u32, x: u32, k: u32, k_end: u32) {
+/// Returns the block at index `at`, which is column (of `a`: row) `x` and depth `k` of the matrix.
+fn block_at(from_a: bool, at: u32, x: u32, k: u32, k_end: u32) -> array<vec4<f32>, 4> {
     let by_k = select(B_BY_K, A_BY_K, from_a);
     let pitch = select(params.pitch_b, params.pitch_a, from_a);
     let x_end = select(params.n, params.m, from_a);
@@ -109,50 +118,172 @@ fn prefetch_block(from_a: bool, at: u32, x: u32, k: u32, k_end: u32) {
     let col = select(x, k, by_k);
     let row_end = select(k_end, x_end, by_k);
     let inside = vec4(col, col + 1u, col + 2u, col + 3u) < vec4(select(x_end, k_end, by_k));
-    let r0 = load4(from_a, at, inside & vec4(row < row_end));
-    let r1 = load4(from_a, at + pitch, inside & vec4(row + 1u < row_end));
-    let r2 = load4(from_a, at + 2u * pitch, inside & vec4(row + 2u < row_end));
-    let r3 = load4(from_a, at + 3u * pitch, inside & vec4(row + 3u < row_end));
+    return array(
+        load4(from_a, at, inside & vec4(row < row_end)),
+        load4(from_a, at + pitch, inside & vec4(row + 1u < row_end)),
+        load4(from_a, at + 2u * pitch, inside & vec4(row + 2u < row_end)),
+        load4(from_a, at + 3u * pitch, inside & vec4(row + 3u < row_end)),
+    );
+}
+
+/// Stores a block in a tile of `pitch` groups of 4. That of a transposed operand is transposed, so that both tiles have the
+/// same layout; only here, since the elements have arrived by now.
+fn stage_block(by_k: bool, to: u32, pitch: u32, r0: vec4<f32>, r1: vec4<f32>, r2: vec4<f32>, r3: vec4<f32>) {
     if by_k {
-        block[0] = vec4(r0.x, r1.x, r2.x, r3.x);
-        block[1] = vec4(r0.y, r1.y, r2.y, r3.y);
-        block[2] = vec4(r0.z, r1.z, r2.z, r3.z);
-        block[3] = vec4(r0.w, r1.w, r2.w, r3.w);
+        sh_tiles[to] = vec4(r0.x, r1.x, r2.x, r3.x);
+        sh_tiles[to + pitch] = vec4(r0.y, r1.y, r2.y, r3.y);
+        sh_tiles[to + 2u * pitch] = vec4(r0.z, r1.z, r2.z, r3.z);
+        sh_tiles[to + 3u * pitch] = vec4(r0.w, r1.w, r2.w, r3.w);
     } else {
-        block[0] = r0;
-        block[1] = r1;
-        block[2] = r2;
-        block[3] = r3;
+        sh_tiles[to] = r0;
+        sh_tiles[to + pitch] = r1;
+        sh_tiles[to + 2u * pitch] = r2;
+        sh_tiles[to + 3u * pitch] = r3;
     }
 }
 
 /// Adds the outer product for one k: a column of the tile of `a` times a row of the tile of `b`.
 fn accumulate(at_a: u32, at_b: u32) {
-    let a0 = sh_a[at_a];
-    let b0 = sh_b[at_b];
-    sums[0] += a0.x * b0;
-    sums[1] += a0.y * b0;
-    sums[2] += a0.z * b0;
-    sums[3] += a0.w * b0;
-    if GROUPS_N == 2u {
-        let b1 = sh_b[at_b + LANES_N];
-        sums[8] += a0.x * b1;
-        sums[9] += a0.y * b1;
-        sums[10] += a0.z * b1;
-        sums[11] += a0.w * b1;
+    let a0 = sh_tiles[at_a];
+    let b0 = sh_tiles[at_b];
+    var b1: vec4<f32>;
+    var b2: vec4<f32>;
+    var b3: vec4<f32>;
+    if GROUPS_N > 1u { b1 = sh_tiles[at_b + LANES_N]; }
+    if GROUPS_N > 2u {
+        b2 = sh_tiles[at_b + 2u * LANES_N];
+        b3 = sh_tiles[at_b + 3u * LANES_N];
     }
-    if GROUPS_M == 2u {
-        let a1 = sh_a[at_a + LANES_M];
+    sums[0] += a0.x * b0;
+    if GROUPS_N > 1u { sums[8] += a0.x * b1; }
+    if GROUPS_N > 2u {
+        sums[16] += a0.x * b2;
+        sums[24] += a0.x * b3;
+    }
+    sums[1] += a0.y * b0;
+    if GROUPS_N > 1u { sums[9] += a0.y * b1; }
+    if GROUPS_N > 2u {
+        sums[17] += a0.y * b2;
+        sums[25] += a0.y * b3;
+    }
+    sums[2] += a0.z * b0;
+    if GROUPS_N > 1u { sums[10] += a0.z * b1; }
+    if GROUPS_N > 2u {
+        sums[18] += a0.z * b2;
+        sums[26] += a0.z * b3;
+    }
+    sums[3] += a0.w * b0;
+    if GROUPS_N > 1u { sums[11] += a0.w * b1; }
+    if GROUPS_N > 2u {
+        sums[19] += a0.w * b2;
+        sums[27] += a0.w * b3;
+    }
+    if GROUPS_M > 1u {
+        let a1 = sh_tiles[at_a + LANES_M];
         sums[4] += a1.x * b0;
+        if GROUPS_N > 1u { sums[12] += a1.x * b1; }
+        if GROUPS_N > 2u {
+            sums[20] += a1.x * b2;
+            sums[28] += a1.x * b3;
+        }
         sums[5] += a1.y * b0;
+        if GROUPS_N > 1u { sums[13] += a1.y * b1; }
+        if GROUPS_N > 2u {
+            sums[21] += a1.y * b2;
+            sums[29] += a1.y * b3;
+        }
         sums[6] += a1.z * b0;
+        if GROUPS_N > 1u { sums[14] += a1.z * b1; }
+        if GROUPS_N > 2u {
+            sums[22] += a1.z * b2;
+            sums[30] += a1.z * b3;
+        }
         sums[7] += a1.w * b0;
-        if GROUPS_N == 2u {
-            let b1 = sh_b[at_b + LANES_N];
-            sums[12] += a1.x * b1;
-            sums[13] += a1.y * b1;
-            sums[14] += a1.z * b1;
-            sums[15] += a1.w * b1;
+        if GROUPS_N > 1u { sums[15] += a1.w * b1; }
+        if GROUPS_N > 2u {
+            sums[23] += a1.w * b2;
+            sums[31] += a1.w * b3;
+        }
+    }
+}
+
+/// Adds the outer products for the 16 k of a group. Not a loop, so that compilers load ahead.
+fn accumulate_all(at_a: u32, at_b: u32) {
+    accumulate(at_a, at_b);
+    accumulate(at_a + 1u * TILE_M4, at_b + 1u * TILE_N4);
+    accumulate(at_a + 2u * TILE_M4, at_b + 2u * TILE_N4);
+    accumulate(at_a + 3u * TILE_M4, at_b + 3u * TILE_N4);
+    accumulate(at_a + 4u * TILE_M4, at_b + 4u * TILE_N4);
+    accumulate(at_a + 5u * TILE_M4, at_b + 5u * TILE_N4);
+    accumulate(at_a + 6u * TILE_M4, at_b + 6u * TILE_N4);
+    accumulate(at_a + 7u * TILE_M4, at_b + 7u * TILE_N4);
+    accumulate(at_a + 8u * TILE_M4, at_b + 8u * TILE_N4);
+    accumulate(at_a + 9u * TILE_M4, at_b + 9u * TILE_N4);
+    accumulate(at_a + 10u * TILE_M4, at_b + 10u * TILE_N4);
+    accumulate(at_a + 11u * TILE_M4, at_b + 11u * TILE_N4);
+    accumulate(at_a + 12u * TILE_M4, at_b + 12u * TILE_N4);
+    accumulate(at_a + 13u * TILE_M4, at_b + 13u * TILE_N4);
+    accumulate(at_a + 14u * TILE_M4, at_b + 14u * TILE_N4);
+    accumulate(at_a + 15u * TILE_M4, at_b + 15u * TILE_N4);
+}
+
+/// Adds four rows of the sums of the second group of invocations to those of the first, by way of workgroup memory.
+/// Precondition: GROUPS_N is at most 2.
+fn add_first_rows(lane: u32, is_second: bool) {
+    workgroupBarrier();
+    if is_second {
+        sh_tiles[lane] = sums[0];
+        sh_tiles[lane + 1u * LANES] = sums[1];
+        sh_tiles[lane + 2u * LANES] = sums[2];
+        sh_tiles[lane + 3u * LANES] = sums[3];
+        if GROUPS_N > 1u {
+            sh_tiles[lane + 4u * LANES] = sums[8];
+            sh_tiles[lane + 5u * LANES] = sums[9];
+            sh_tiles[lane + 6u * LANES] = sums[10];
+            sh_tiles[lane + 7u * LANES] = sums[11];
+        }
+    }
+    workgroupBarrier();
+    if !is_second {
+        sums[0] += sh_tiles[lane];
+        sums[1] += sh_tiles[lane + 1u * LANES];
+        sums[2] += sh_tiles[lane + 2u * LANES];
+        sums[3] += sh_tiles[lane + 3u * LANES];
+        if GROUPS_N > 1u {
+            sums[8] += sh_tiles[lane + 4u * LANES];
+            sums[9] += sh_tiles[lane + 5u * LANES];
+            sums[10] += sh_tiles[lane + 6u * LANES];
+            sums[11] += sh_tiles[lane + 7u * LANES];
+        }
+    }
+}
+
+/// As add_first_rows, for the other four rows.
+fn add_last_rows(lane: u32, is_second: bool) {
+    workgroupBarrier();
+    if is_second {
+        sh_tiles[lane] = sums[4];
+        sh_tiles[lane + 1u * LANES] = sums[5];
+        sh_tiles[lane + 2u * LANES] = sums[6];
+        sh_tiles[lane + 3u * LANES] = sums[7];
+        if GROUPS_N > 1u {
+            sh_tiles[lane + 4u * LANES] = sums[12];
+            sh_tiles[lane + 5u * LANES] = sums[13];
+            sh_tiles[lane + 6u * LANES] = sums[14];
+            sh_tiles[lane + 7u * LANES] = sums[15];
+        }
+    }
+    workgroupBarrier();
+    if !is_second {
+        sums[4] += sh_tiles[lane];
+        sums[5] += sh_tiles[lane + 1u * LANES];
+        sums[6] += sh_tiles[lane + 2u * LANES];
+        sums[7] += sh_tiles[lane + 3u * LANES];
+        if GROUPS_N > 1u {
+            sums[12] += sh_tiles[lane + 4u * LANES];
+            sums[13] += sh_tiles[lane + 5u * LANES];
+            sums[14] += sh_tiles[lane + 6u * LANES];
+            sums[15] += sh_tiles[lane + 7u * LANES];
         }
     }
 }
@@ -165,22 +296,29 @@ fn store_element(at: u32, x: f32) {
     }
 }
 
-fn store_row4(start: u32, row: u32, col: u32, x: vec4<f32>) {
+fn store_row4(is_inner: bool, start: u32, row: u32, col: u32, x: vec4<f32>) {
+    let at = start + row * params.pitch_c + col;
+    if is_inner {
+        store_element(at, x.x);
+        store_element(at + 1u, x.y);
+        store_element(at + 2u, x.z);
+        store_element(at + 3u, x.w);
+        return;
+    }
     if row >= params.m {
         return;
     }
-    let at = start + row * params.pitch_c + col;
     if col < params.n { store_element(at, x.x); }
     if col + 1u < params.n { store_element(at + 1u, x.y); }
     if col + 2u < params.n { store_element(at + 2u, x.z); }
     if col + 3u < params.n { store_element(at + 3u, x.w); }
 }
 
-fn store_block(start: u32, row: u32, col: u32, x0: vec4<f32>, x1: vec4<f32>, x2: vec4<f32>, x3: vec4<f32>) {
-    store_row4(start, row, col, x0);
-    store_row4(start, row + 1u, col, x1);
-    store_row4(start, row + 2u, col, x2);
-    store_row4(start, row + 3u, col, x3);
+fn store_rows(is_inner: bool, start: u32, row: u32, col: u32, x0: vec4<f32>, x1: vec4<f32>, x2: vec4<f32>, x3: vec4<f32>) {
+    store_row4(is_inner, start, row, col, x0);
+    store_row4(is_inner, start, row + 1u, col, x1);
+    store_row4(is_inner, start, row + 2u, col, x2);
+    store_row4(is_inner, start, row + 3u, col, x3);
 }
 
 /// Returns the coordinates of tile `id`: along m, along n, and its slice and product. Tiles are ordered in bands of eight
@@ -212,78 +350,107 @@ fn tensor_matmul(
     let k_end = min(k_begin + params.k_slice, params.k);
     let first_row = 4u * TILE_M4 * tile.x;
     let first_col = 4u * TILE_N4 * tile.y;
+    let is_inner = first_row + 4u * TILE_M4 <= params.m && first_col + 4u * TILE_N4 <= params.n;
 
-    // The block that this invocation loads: eight neighbours load blocks that are adjacent in workgroup memory.
-    let loads_a = i < 4u * TILE_M4;
-    let q = select(i - 4u * TILE_M4, i, loads_a);
-    let block_x = 8u * (q / 32u) + q % 8u;
-    let block_k = 4u * (q / 8u % 4u);
-    let x = 4u * block_x + select(first_col, first_row, loads_a);
-    let start = select(params.offset_b + product * params.batch_b, params.offset_a + product * params.batch_a, loads_a);
-    let along_k = select(select(params.pitch_b, 1u, B_BY_K), select(params.pitch_a, 1u, A_BY_K), loads_a);
-    let along_x = select(select(1u, params.pitch_b, B_BY_K), select(1u, params.pitch_a, A_BY_K), loads_a);
-    var at = start + x * along_x + (k_begin + block_k) * along_k;
+    // The blocks that this invocation loads: eight neighbours load blocks that are adjacent in workgroup memory.
+    let loads_a = i < BLOCKS_A;
+    let loads_b = i >= THREADS - BLOCKS_B;
+    let q = i - (THREADS - BLOCKS_B);
+    let block_x_a = 8u * (i / (2u * DEPTH)) + i % 8u;
+    let block_x_b = 8u * (q / (2u * DEPTH)) + q % 8u;
+    let block_k_a = 4u * (i / 8u % (DEPTH / 4u));
+    let block_k_b = 4u * (q / 8u % (DEPTH / 4u));
+    let x_a = first_row + 4u * block_x_a;
+    let x_b = first_col + 4u * block_x_b;
+    let along_a = select(params.pitch_a, 1u, A_BY_K);
+    let along_b = select(params.pitch_b, 1u, B_BY_K);
+    var at_a = params.offset_a + product * params.batch_a + x_a * select(1u, params.pitch_a, A_BY_K)
+        + (k_begin + block_k_a) * along_a;
+    var at_b = params.offset_b + product * params.batch_b + x_b * select(1u, params.pitch_b, B_BY_K)
+        + (k_begin + block_k_b) * along_b;
+    let to_a = block_k_a * TILE_M4 + block_x_a;
+    let to_b = ALL_A + block_k_b * TILE_N4 + block_x_b;
 
-    let lane_n = i % LANES_N;
-    let lane_m = i / LANES_N;
+    // A subgroup of 32 has 8 by 4 invocations, so that its loads from workgroup memory touch few vectors.
+    let lane = i % LANES;
+    let lane_n = lane % 8u + 8u * (lane / 32u % (LANES_N / 8u));
+    let lane_m = lane / 8u % 4u + 4u * (lane / 32u / (LANES_N / 8u));
+    let from_a = 16u * (i / LANES) * TILE_M4 + lane_m;
+    let from_b = ALL_A + 16u * (i / LANES) * TILE_N4 + lane_n;
+
     var stage = 0u;
     if loads_a {
-        prefetch_block(true, at, x, k_begin + block_k, k_end);
-    } else {
-        prefetch_block(false, at, x, k_begin + block_k, k_end);
-    }
-    for (var k = k_begin; k < k_end; k += 16u) {
-        if loads_a {
-            let to = stage * TILE_A + block_k * TILE_M4 + block_x;
-            sh_a[to] = block[0];
-            sh_a[to + TILE_M4] = block[1];
-            sh_a[to + 2u * TILE_M4] = block[2];
-            sh_a[to + 3u * TILE_M4] = block[3];
+        if BOTH {
+            block_a = block_at(true, at_a, x_a, k_begin + block_k_a, k_end);
         } else {
-            let to = stage * TILE_B + block_k * TILE_N4 + block_x;
-            sh_b[to] = block[0];
-            sh_b[to + TILE_N4] = block[1];
-            sh_b[to + 2u * TILE_N4] = block[2];
-            sh_b[to + 3u * TILE_N4] = block[3];
+            block = block_at(true, at_a, x_a, k_begin + block_k_a, k_end);
         }
-        workgroupBarrier();
-        if k + 16u < k_end {
-            let next = k + 16u + block_k;
-            at += 16u * along_k;
-            if loads_a {
-                prefetch_block(true, at, x, next, k_end);
+    }
+    if loads_b {
+        block = block_at(false, at_b, x_b, k_begin + block_k_b, k_end);
+    }
+    for (var k = k_begin; k < k_end; k += DEPTH) {
+        if loads_a {
+            let to = stage * TILE_A + to_a;
+            if BOTH {
+                stage_block(A_BY_K, to, TILE_M4, block_a[0], block_a[1], block_a[2], block_a[3]);
             } else {
-                prefetch_block(false, at, x, next, k_end);
+                stage_block(A_BY_K, to, TILE_M4, block[0], block[1], block[2], block[3]);
             }
         }
-        var at_a = stage * TILE_A + lane_m;
-        var at_b = stage * TILE_B + lane_n;
-        for (var step = 0u; step < 4u; step++) {
-            accumulate(at_a, at_b);
-            accumulate(at_a + TILE_M4, at_b + TILE_N4);
-            accumulate(at_a + 2u * TILE_M4, at_b + 2u * TILE_N4);
-            accumulate(at_a + 3u * TILE_M4, at_b + 3u * TILE_N4);
-            at_a += 4u * TILE_M4;
-            at_b += 4u * TILE_N4;
+        if loads_b {
+            stage_block(B_BY_K, stage * TILE_B + to_b, TILE_N4, block[0], block[1], block[2], block[3]);
         }
+        workgroupBarrier();
+        let next = k + DEPTH;
+        if next < k_end {
+            at_a += DEPTH * along_a;
+            at_b += DEPTH * along_b;
+            if loads_a {
+                if BOTH {
+                    block_a = block_at(true, at_a, x_a, next + block_k_a, k_end);
+                } else {
+                    block = block_at(true, at_a, x_a, next + block_k_a, k_end);
+                }
+            }
+            if loads_b {
+                block = block_at(false, at_b, x_b, next + block_k_b, k_end);
+            }
+        }
+        accumulate_all(stage * TILE_A + from_a, stage * TILE_B + from_b);
         if STAGES == 2u {
             stage = 1u - stage;
         } else {
             workgroupBarrier();
         }
     }
+    if GROUPS_K == 2u {
+        let is_second = i >= LANES;
+        add_first_rows(lane, is_second);
+        if GROUPS_M > 1u { add_last_rows(lane, is_second); }
+        if is_second {
+            return;
+        }
+    }
 
     let row = first_row + 4u * lane_m;
     let col = first_col + 4u * lane_n;
     let to = params.offset_c + tile.z * params.m * params.pitch_c;
-    store_block(to, row, col, sums[0], sums[1], sums[2], sums[3]);
-    if GROUPS_N == 2u {
-        store_block(to, row, col + 4u * LANES_N, sums[8], sums[9], sums[10], sums[11]);
+    store_rows(is_inner, to, row, col, sums[0], sums[1], sums[2], sums[3]);
+    if GROUPS_M > 1u { store_rows(is_inner, to, row + 4u * LANES_M, col, sums[4], sums[5], sums[6], sums[7]); }
+    if GROUPS_N > 1u {
+        let col1 = col + 4u * LANES_N;
+        store_rows(is_inner, to, row, col1, sums[8], sums[9], sums[10], sums[11]);
+        if GROUPS_M > 1u { store_rows(is_inner, to, row + 4u * LANES_M, col1, sums[12], sums[13], sums[14], sums[15]); }
     }
-    if GROUPS_M == 2u {
-        store_block(to, row + 4u * LANES_M, col, sums[4], sums[5], sums[6], sums[7]);
-        if GROUPS_N == 2u {
-            store_block(to, row + 4u * LANES_M, col + 4u * LANES_N, sums[12], sums[13], sums[14], sums[15]);
+    if GROUPS_N > 2u {
+        let col2 = col + 8u * LANES_N;
+        let col3 = col + 12u * LANES_N;
+        store_rows(is_inner, to, row, col2, sums[16], sums[17], sums[18], sums[19]);
+        store_rows(is_inner, to, row, col3, sums[24], sums[25], sums[26], sums[27]);
+        if GROUPS_M > 1u {
+            store_rows(is_inner, to, row + 4u * LANES_M, col2, sums[20], sums[21], sums[22], sums[23]);
+            store_rows(is_inner, to, row + 4u * LANES_M, col3, sums[28], sums[29], sums[30], sums[31]);
         }
     }
 }

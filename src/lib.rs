@@ -283,11 +283,11 @@ pub mod internals {
     /// Jobs of tensor operations.
     pub mod tensor {
         pub use crate::kernels::tensor::{
-            AttentionSize, AttentionTiles, Cast, Convolution, CopyAxis, Elementwise, Heads, Matrix,
-            Product, QuantizedProduct, Rotary, SoftmaxLimits, Source, Strided, attention_job,
-            cast_job, convolve2d_job, copy_job, elementwise_job, matmul_job, matmul_naive_job,
-            matmul_quantized_job, norm_job, reduce_columns_job, reduce_rows_job, rotary_job,
-            softmax_job,
+            AttentionSize, AttentionTiles, Cast, Convolution, CopyAxis, Elementwise, Heads,
+            MatmulLimits, Matrix, Product, QuantizedProduct, Rotary, SoftmaxLimits, Source,
+            Strided, attention_job, cast_job, convolve2d_job, copy_job, elementwise_job,
+            matmul_job, matmul_naive_job, matmul_quantized_job, norm_job, reduce_columns_job,
+            reduce_rows_job, rotary_job, softmax_job,
         };
         #[cfg(not(target_arch = "wasm32"))]
         pub use crate::kernels::tensor::{MatrixUnits, attention_half_job, matmul_half_job};

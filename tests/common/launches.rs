@@ -8,8 +8,8 @@ use pagepress::internals::lz4::{
     max_chunks_per_job,
 };
 use pagepress::internals::tensor::{
-    AttentionSize, AttentionTiles, Cast, Convolution, CopyAxis, Elementwise, Heads, Matrix,
-    MatrixUnits, Product, QuantizedProduct, Rotary, SoftmaxLimits, Source, Strided,
+    AttentionSize, AttentionTiles, Cast, Convolution, CopyAxis, Elementwise, Heads, MatmulLimits,
+    Matrix, MatrixUnits, Product, QuantizedProduct, Rotary, SoftmaxLimits, Source, Strided,
     attention_half_job, attention_job, cast_job, convolve2d_job, copy_job, elementwise_job,
     matmul_half_job, matmul_job, matmul_naive_job, matmul_quantized_job, norm_job,
     reduce_columns_job, reduce_rows_job, rotary_job, softmax_job,
@@ -335,8 +335,16 @@ fn tensor_jobs() -> Vec<Job> {
                     ..Matrix::dense(k, n, k * n)
                 },
             };
-            jobs.push(matmul_job(&what, 16 << 10, 1 << 30).unwrap());
-            jobs.push(matmul_job(&what, 16 << 10, 1 << 20).unwrap());
+            for (workgroup_bytes, wide_units) in
+                [(16 << 10, None), (24 << 10, Some(16)), (48 << 10, Some(16))]
+            {
+                let limits = MatmulLimits {
+                    workgroup_bytes,
+                    wide_units,
+                };
+                jobs.push(matmul_job(&what, limits, 1 << 30).unwrap());
+                jobs.push(matmul_job(&what, limits, 1 << 20).unwrap());
+            }
         }
     }
     jobs.push(matmul_naive_job(100, 70, 33).unwrap());

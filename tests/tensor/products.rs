@@ -45,6 +45,7 @@ pub async fn matrices_of_any_size_work(subject: &Subject) {
         [0, 4, 3],
         [300, 8, 2600],
         [2048, 20, 2048],
+        [1000, 36, 1001],
     ];
     for size @ [m, k, n] in sizes {
         for (a_transposed, b_transposed) in

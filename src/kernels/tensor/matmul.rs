@@ -1,34 +1,24 @@
 //! Jobs of matrix products.
 
-use super::matmul_launch::{Args, MAX_SLICE, Product, Tiling, launch, naive_launch};
+use super::matmul_launch::{Args, Product, launch, naive_launch};
 use super::matmul_parts::in_parts;
+use super::matmul_tiling::MatmulLimits;
 use super::{check_sizes, elements_of_binding, padded_bytes, reduce_columns_job};
 use crate::Result;
 use crate::kernels::{Arg, Job, Slot};
 use crate::ops::Reduction;
 
-/// Number of workgroups that keeps a large device busy.
-const ENOUGH_TILES: u64 = 256;
-/// Minimum length of a workgroup's slice of k.
-const MIN_SLICE: u64 = 256;
-
-/// Returns the launches that compute [`Slot::Out`], `[batch, m, n]`, from `A` and `B`. `workgroup_bytes` is the
-/// workgroup memory that one workgroup may use without a loss of occupancy. Buffers larger than a binding are processed
-/// in parts.
+/// Returns the launches that compute [`Slot::Out`], `[batch, m, n]`, from `A` and `B`. Buffers larger than a
+/// binding are processed in parts.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, and for matrices that exceed their
 /// buffers.
-pub fn matmul_job(what: &Product, workgroup_bytes: u32, max_binding_bytes: u64) -> Result<Job> {
+pub fn matmul_job(what: &Product, limits: MatmulLimits, max_binding_bytes: u64) -> Result<Job> {
     what.check()?;
     let most = elements_of_binding(max_binding_bytes);
     let n_out = what.batch * what.m * what.n;
-    let tiling = Tiling::choose(what);
-    let wanted = ENOUGH_TILES
-        .div_ceil(tiling.n_tiles(what))
-        .min(what.k / MIN_SLICE);
-    let slices = wanted.max(what.k.div_ceil(MAX_SLICE)).max(1);
-    let k_slice = what.k.div_ceil(slices).next_multiple_of(16);
+    let (tiling, k_slice) = limits.choose(what);
     let slices = what.k.div_ceil(k_slice);
     let buffers = vec![
         (Slot::A, padded_bytes(what.a.n)),
@@ -38,7 +28,7 @@ pub fn matmul_job(what: &Product, workgroup_bytes: u32, max_binding_bytes: u64) 
     if what.a.n.max(what.b.n).max(slices * n_out) > most {
         return Ok(Job {
             buffers,
-            launches: in_parts(what, workgroup_bytes, most),
+            launches: in_parts(what, limits, most),
         });
     }
     let out = if slices == 1 { Slot::Out } else { Slot::Slices };
@@ -47,8 +37,8 @@ pub fn matmul_job(what: &Product, workgroup_bytes: u32, max_binding_bytes: u64) 
         launches: vec![launch(
             what,
             tiling,
-            workgroup_bytes,
-            [k_slice, slices],
+            limits.workgroup_bytes,
+            k_slice,
             Args::whole(what.n, out),
         )],
     };
@@ -112,14 +102,18 @@ mod tests {
 
     #[test]
     fn long_sums_of_small_products_are_split() {
+        let limits = MatmulLimits {
+            workgroup_bytes: 16_384,
+            wide_units: None,
+        };
         assert_eq!(
-            matmul_job(&product(1, 4096, 4096, 4096), 16_384, 1 << 30)
+            matmul_job(&product(1, 4096, 4096, 4096), limits, 1 << 30)
                 .unwrap()
                 .launches
                 .len(),
             1
         );
-        let job = matmul_job(&product(1, 16, 16, 65_536), 16_384, 1 << 30).unwrap();
+        let job = matmul_job(&product(1, 16, 16, 65_536), limits, 1 << 30).unwrap();
         assert!(job.launches.len() >= 2);
         let partials = job.buffers.iter().find(|(slot, _)| *slot == Slot::Slices);
         assert_eq!(partials.map(|p| p.1), Some(256 * 1024));

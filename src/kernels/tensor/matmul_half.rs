@@ -1,6 +1,7 @@
 //! Jobs of products of 16-bit matrices on matrix units.
 
 use super::matmul::append_sum;
+use super::matmul_time::{MIN_SLICE, SLICES, time};
 use super::{Matrix, Product, R, U, W, grid, padded_bytes, padded_bytes_of};
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
 use crate::ops::DType;
@@ -54,13 +55,6 @@ const FORMS: [Form; 6] = [
     Form::new([1, 2], [2, 2], 4, 64, 108),
     Form::new([2, 2], [4, 4], 2, 32, 250),
 ];
-/// Multiprocessors of the GPU on which the speeds were measured.
-const MEASURED_UNITS: u64 = 132;
-/// Numbers of slices of k.
-const SLICES: [u64; 5] = [1, 2, 4, 8, 16];
-/// Minimum length of a slice of k.
-const MIN_SLICE: u64 = 256;
-
 impl Form {
     const fn new(
         subgroups: [u64; 2],
@@ -97,17 +91,7 @@ impl Form {
     /// Returns the estimated time in ns of a product in slices of k.
     fn time(self, what: &Product, k_slice: u64, n_units: u64) -> u64 {
         let [rows, columns] = self.tile();
-        let slices = what.k.div_ceil(k_slice);
-        let n_tiles = slices * what.batch * what.m.div_ceil(rows) * what.n.div_ceil(columns);
-        let turns = n_tiles.div_ceil(n_units.max(1));
-        let operations = (2 * rows * columns).saturating_mul(k_slice);
-        let of_tile = operations.saturating_mul(MEASURED_UNITS) / (1000 * self.speed);
-        let of_sum = match slices {
-            1 => 0,
-            // A launch, and slices that are written and read at 2 TB/s.
-            _ => 3000 + slices * what.batch * what.m * what.n * 8 / 2000,
-        };
-        turns.saturating_mul(of_tile).saturating_add(of_sum)
+        time(what, [columns, rows], self.speed, k_slice, n_units)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Launches of matrix products, and the layouts that describe them.
 
+use super::matmul_tiling::{MatmulLimits, Tiling};
 use super::{R, U, W, check_sizes, grid, kernel, span};
 use crate::kernels::{Arg, KernelInfo, Launch, Slot};
 use crate::{Error, Result};
@@ -91,52 +92,6 @@ impl Product {
     }
 }
 
-/// Tile configuration of a workgroup: invocations along n and m, and groups of four columns and rows per invocation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Tiling {
-    lanes: [u64; 2],
-    groups: [u64; 2],
-}
-
-impl Tiling {
-    pub(super) const LARGE: Self = Self {
-        lanes: [16, 16],
-        groups: [2, 2],
-    };
-    pub(super) const MEDIUM: Self = Self {
-        lanes: [8, 16],
-        groups: [2, 1],
-    };
-    pub(super) const SMALL: Self = Self {
-        lanes: [8, 8],
-        groups: [1, 1],
-    };
-
-    /// Returns the numbers of columns and rows of a tile.
-    pub(super) const fn tile(self) -> [u64; 2] {
-        [
-            4 * self.lanes[0] * self.groups[0],
-            4 * self.lanes[1] * self.groups[1],
-        ]
-    }
-
-    pub(super) fn n_tiles(self, what: &Product) -> u64 {
-        let [cols, rows] = self.tile();
-        what.n.div_ceil(cols) * what.m.div_ceil(rows) * what.batch
-    }
-
-    /// Returns the largest tiling with enough tiles to keep a large device busy.
-    pub(super) fn choose(what: &Product) -> Self {
-        if Self::LARGE.n_tiles(what) >= 200 {
-            Self::LARGE
-        } else if Self::MEDIUM.n_tiles(what) >= 100 {
-            Self::MEDIUM
-        } else {
-            Self::SMALL
-        }
-    }
-}
-
 /// Maximum length of a workgroup's slice of k, since software GPUs stop long loops.
 pub(super) const MAX_SLICE: u64 = 1 << 16;
 
@@ -164,21 +119,21 @@ impl Args {
 }
 
 /// Returns the launch of a product that is part of a larger one.
-pub(super) fn part_launch(what: &Product, workgroup_bytes: u32, args: Args) -> Launch {
-    let k_slice = what.k.next_multiple_of(16);
-    let tiling = Tiling::choose(what);
-    launch(what, tiling, workgroup_bytes, [k_slice, 1], args)
+pub(super) fn part_launch(what: &Product, limits: MatmulLimits, args: Args) -> Launch {
+    let (tiling, k_slice) = limits.choose_whole(what);
+    launch(what, tiling, limits.workgroup_bytes, k_slice, args)
 }
 
 /// Returns the launch of one product of dense matrices with square tiles of 32, 64 or 128; `None` for other sizes of
 /// tiles.
 #[cfg(cuda_engine)]
 pub(in crate::kernels) fn tiled_launch(what: &Product, tile: u64) -> Option<Launch> {
-    let all = [Tiling::SMALL, Tiling::MEDIUM, Tiling::LARGE];
-    let tiling = all.into_iter().find(|tiling| tiling.tile() == [tile; 2])?;
+    let tiling = super::matmul_tiling::SQUARE
+        .into_iter()
+        .find(|it| it.tile() == [tile; 2])?;
     let k_slice = what.k.next_multiple_of(16);
     let args = Args::whole(what.n, Slot::Out);
-    Some(launch(what, tiling, 16 << 10, [k_slice, 1], args))
+    Some(launch(what, tiling, 16 << 10, k_slice, args))
 }
 
 /// Returns the launch that computes [`Slot::Out`], `[m, n]`, from dense `A` and `B`, one element per invocation.
@@ -196,17 +151,18 @@ pub(in crate::kernels) fn naive_launch(m: u64, n: u64, k: u64) -> Launch {
     }
 }
 
-/// Returns a launch with `slices` slices of k of `k_slice` terms each.
+/// Returns a launch with slices of k of `k_slice` terms each.
 pub(super) fn launch(
     what: &Product,
     tiling: Tiling,
     workgroup_bytes: u32,
-    [k_slice, slices]: [u64; 2],
+    k_slice: u64,
     args: Args,
 ) -> Launch {
     let [cols, rows] = tiling.tile();
+    let slices = what.k.div_ceil(k_slice);
     // Double buffering of both tiles.
-    let two_stages = u64::from(workgroup_bytes) >= 2 * 16 * 4 * (rows + cols);
+    let two_stages = u64::from(workgroup_bytes) >= 2 * tiling.step_bytes();
     let (tiles_m, tiles_n) = (what.m.div_ceil(rows), what.n.div_ceil(cols));
     let n_tiles = tiles_m * tiles_n * what.batch * slices;
     let line = |matrix: &Matrix, row: u64, column: u64| match matrix.transposed {
@@ -239,6 +195,7 @@ pub(super) fn launch(
             ("LANES_M", tiling.lanes[1] as u32),
             ("GROUPS_N", tiling.groups[0] as u32),
             ("GROUPS_M", tiling.groups[1] as u32),
+            ("GROUPS_K", tiling.groups_k as u32),
             ("STAGES", 1 + u32::from(two_stages)),
             ("A_BY_K", (!what.a.transposed).into()),
             ("B_BY_K", what.b.transposed.into()),
@@ -254,19 +211,5 @@ pub(super) fn launch(
         ],
         grid: grid(n_tiles),
         args: vec![a, b, out, Arg::Params(words.map(|n| n as u32).to_vec())],
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_tile_has_a_block_for_each_invocation() {
-        for tiling in [Tiling::LARGE, Tiling::MEDIUM, Tiling::SMALL] {
-            let [cols, rows] = tiling.tile();
-            assert_eq!(rows + cols, tiling.lanes[0] * tiling.lanes[1]);
-            assert_eq!(rows % 32 + cols % 32, 0);
-        }
     }
 }

@@ -1,6 +1,7 @@
 //! Matrix products of buffers that are larger than a binding: batches, rows, columns or sums are processed in parts.
 
 use super::matmul_launch::{Args, MAX_SLICE, Matrix, Product, part_launch};
+use super::matmul_tiling::MatmulLimits;
 use super::{SLICE, around, parts};
 use crate::kernels::{Launch, Slot};
 
@@ -97,7 +98,7 @@ impl Part {
 }
 
 /// Returns the launches of a product. No binding has more than `most` elements.
-pub(super) fn in_parts(what: &Product, workgroup_bytes: u32, most: u64) -> Vec<Launch> {
+pub(super) fn in_parts(what: &Product, limits: MatmulLimits, most: u64) -> Vec<Launch> {
     // Slices are rounded outwards: start to the alignment, end to four elements.
     let part = Part::choose(what, most.saturating_sub(SLICE + 4).max(1));
     let mut launches = Vec::new();
@@ -128,7 +129,7 @@ pub(super) fn in_parts(what: &Product, workgroup_bytes: u32, most: u64) -> Vec<L
                         a,
                         b,
                     };
-                    launches.push(part_launch(&product, workgroup_bytes, args));
+                    launches.push(part_launch(&product, limits, args));
                 }
             }
         }
@@ -143,7 +144,11 @@ mod tests {
 
     /// Checks that the launches compute each product once, and that no slice is too large or exceeds its buffer.
     fn check(what: &Product, most: u64) -> usize {
-        let launches = in_parts(what, 16 << 10, most);
+        let limits = MatmulLimits {
+            workgroup_bytes: 16 << 10,
+            wide_units: None,
+        };
+        let launches = in_parts(what, limits, most);
         let n_out = what.batch * what.m * what.n;
         let mut made = 0;
         for launch in &launches {

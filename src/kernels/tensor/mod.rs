@@ -17,6 +17,8 @@ mod matmul;
 mod matmul_half;
 mod matmul_launch;
 mod matmul_parts;
+mod matmul_tiling;
+mod matmul_time;
 mod norm;
 mod quantized;
 mod reduce;
@@ -41,6 +43,7 @@ pub use matmul::{matmul_job, matmul_naive_job};
 #[cfg(not(target_arch = "wasm32"))]
 pub use matmul_half::{MatrixUnits, matmul_half_job, takes_halves};
 pub use matmul_launch::{Matrix, Product};
+pub use matmul_tiling::MatmulLimits;
 pub use norm::norm_job;
 pub use quantized::{QuantizedProduct, matmul_quantized_job};
 pub use reduce::{reduce_columns_job, reduce_rows_job, takes_columns, takes_rows};

@@ -4,12 +4,16 @@ use super::{AnyOperand, Operand, Recording, word};
 use crate::Result;
 use crate::gpu::{Backend, Buffer, Sized64};
 use crate::kernels::Slot;
-use crate::kernels::tensor::{Convolution, Matrix, Product, convolve2d_job, matmul_job};
+use crate::kernels::tensor::{
+    Convolution, MatmulLimits, Matrix, Product, convolve2d_job, matmul_job,
+};
 use crate::tensor::{Shape, TensorView};
 
 /// Workgroup memory per workgroup on devices that do not report their compute units. Small enough for several
 /// workgroups to run at once.
 const WORKGROUP_BYTES: u32 = 16 << 10;
+/// Compute units of devices that do not report them: those of a large GPU.
+const UNITS: u32 = 128;
 
 /// Shape of a product, and its factors as batches of matrices.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -161,16 +165,26 @@ impl Recording {
             b: b_matrix,
         };
         let capabilities = self.device().capabilities();
-        let workgroup_bytes = match capabilities.compute_units {
-            // Leaves room for two workgroups per compute unit, to hide latency.
-            Some(compute_units) => capabilities
-                .max_workgroup_bytes
-                .min(compute_units.workgroup_bytes / 2),
-            None => WORKGROUP_BYTES,
-        };
-        let job = matmul_job(&what, workgroup_bytes, capabilities.max_binding_bytes)?;
+        let job = matmul_job(&what, self.matmul_limits(), capabilities.max_binding_bytes)?;
         let given = [(Slot::A, &a, 0), (Slot::B, &b, 0), (Slot::Out, out, 0)];
         self.run(&job, &given).await
+    }
+
+    /// Returns the limits of the device for products.
+    fn matmul_limits(&self) -> MatmulLimits {
+        let capabilities = self.device().capabilities();
+        let units = capabilities.compute_units;
+        let is_wide = self.device().info().has_many_registers();
+        let most = capabilities.max_workgroup_bytes;
+        MatmulLimits {
+            workgroup_bytes: match units {
+                // Leaves room for two workgroups per compute unit, to hide latency.
+                Some(units) => most.min(units.workgroup_bytes / 2),
+                None if is_wide => most,
+                None => WORKGROUP_BYTES,
+            },
+            wide_units: is_wide.then(|| units.map_or(UNITS, |units| units.n)),
+        }
     }
 
     /// Returns a factor in a layout that the kernel supports; copies it if necessary.

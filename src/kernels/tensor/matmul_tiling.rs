@@ -1,0 +1,216 @@
+//! Tiles of matrix products in f32, and the choice among them.
+
+use super::matmul_launch::{MAX_SLICE, Product};
+use super::matmul_time::{MIN_SLICE, SLICES, time};
+
+/// Limits of a device that decide the tiles of a product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MatmulLimits {
+    /// Workgroup memory that one workgroup may use without a loss of occupancy, in bytes.
+    pub workgroup_bytes: u32,
+    /// Number of compute units, for GPUs that have registers for [`WIDE`] tiles; `None` for others.
+    pub wide_units: Option<u32>,
+}
+
+/// Tile configuration of a workgroup.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Tiling {
+    /// Invocations along n and m.
+    pub(super) lanes: [u64; 2],
+    /// Groups of four columns and rows per invocation.
+    pub(super) groups: [u64; 2],
+    /// Groups of invocations that share the terms of a step.
+    pub(super) groups_k: u64,
+    /// Speed of large products in TFLOP/s, measured on an H200.
+    speed: u64,
+}
+
+/// Tiles as high as they are wide, which take at most 16 KiB of workgroup memory and, but for the largest, 64 registers.
+pub(super) const SQUARE: [Tiling; 3] = [
+    Tiling::new([16, 16], [2, 2], 1, 39),
+    Tiling::new([8, 16], [2, 1], 1, 31),
+    Tiling::new([8, 8], [1, 1], 1, 21),
+];
+
+/// Tiles of 256 by 128, 128 by 64 and 64 by 32 columns and rows. They take 24, 24 and 12 KiB of workgroup memory, and 240, 170 and
+/// 120 registers.
+pub(super) const WIDE: [Tiling; 3] = [
+    Tiling::new([16, 16], [4, 2], 1, 47),
+    Tiling::new([16, 8], [2, 2], 2, 37),
+    Tiling::new([8, 8], [2, 1], 2, 28),
+];
+
+/// Number of workgroups that keeps a large device busy.
+const ENOUGH_TILES: u64 = 256;
+
+impl Tiling {
+    const fn new(lanes: [u64; 2], groups: [u64; 2], groups_k: u64, speed: u64) -> Self {
+        Self {
+            lanes,
+            groups,
+            groups_k,
+            speed,
+        }
+    }
+
+    /// Returns the numbers of columns and rows of a tile.
+    pub(super) const fn tile(self) -> [u64; 2] {
+        [
+            4 * self.lanes[0] * self.groups[0],
+            4 * self.lanes[1] * self.groups[1],
+        ]
+    }
+
+    /// Returns the number of terms of a step.
+    pub(super) const fn depth(self) -> u64 {
+        16 * self.groups_k
+    }
+
+    /// Returns the workgroup memory of one step, in bytes.
+    pub(super) const fn step_bytes(self) -> u64 {
+        let [cols, rows] = self.tile();
+        4 * self.depth() * (rows + cols)
+    }
+
+    fn n_tiles(self, what: &Product) -> u64 {
+        let [cols, rows] = self.tile();
+        what.n.div_ceil(cols) * what.m.div_ceil(rows) * what.batch
+    }
+
+    /// Returns the length of each of at most `slices` slices of k.
+    fn k_slice(self, k: u64, slices: u64) -> u64 {
+        k.div_ceil(slices.max(1)).next_multiple_of(self.depth())
+    }
+}
+
+impl MatmulLimits {
+    /// Returns the tiles of a product, and the length of its slices of k.
+    pub(super) fn choose(self, what: &Product) -> (Tiling, u64) {
+        let least = what.k.div_ceil(MAX_SLICE);
+        if let Some(units) = self.wide_units {
+            let all = self.wide().flat_map(|tiling| {
+                let slices = SLICES
+                    .into_iter()
+                    .filter(|&n| n == 1 || what.k / n >= MIN_SLICE);
+                slices.map(move |n| (tiling, tiling.k_slice(what.k, n.max(least))))
+            });
+            let fastest = all.min_by_key(|(tiling, k_slice)| tiling.time(what, *k_slice, units));
+            if let Some(fastest) = fastest {
+                return fastest;
+            }
+        }
+        let tiling = square(what);
+        let wanted = ENOUGH_TILES
+            .div_ceil(tiling.n_tiles(what))
+            .min(what.k / MIN_SLICE);
+        (tiling, tiling.k_slice(what.k, wanted.max(least)))
+    }
+
+    /// Returns the tiles of a product whose k is not sliced.
+    pub(super) fn choose_whole(self, what: &Product) -> (Tiling, u64) {
+        let fastest = self.wide_units.and_then(|units| {
+            let of_all = |tiling: &Tiling| tiling.time(what, what.k, units);
+            self.wide().min_by_key(of_all)
+        });
+        let tiling = fastest.unwrap_or_else(|| square(what));
+        (tiling, tiling.k_slice(what.k, 1))
+    }
+
+    fn wide(self) -> impl Iterator<Item = Tiling> {
+        let fits = move |tiling: &Tiling| tiling.step_bytes() <= self.workgroup_bytes.into();
+        WIDE.into_iter().filter(fits)
+    }
+}
+
+impl Tiling {
+    fn time(self, what: &Product, k_slice: u64, units: u32) -> u64 {
+        time(what, self.tile(), self.speed, k_slice, units.into())
+    }
+}
+
+/// Returns the largest square tiles of which there are enough to keep a large device busy.
+fn square(what: &Product) -> Tiling {
+    let [large, medium, small] = SQUARE;
+    if large.n_tiles(what) >= 200 {
+        large
+    } else if medium.n_tiles(what) >= 100 {
+        medium
+    } else {
+        small
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::tensor::Matrix;
+
+    fn product(batch: u64, m: u64, n: u64, k: u64) -> Product {
+        Product {
+            batch,
+            m,
+            n,
+            k,
+            a: Matrix::dense(m, k, batch * m * k),
+            b: Matrix::dense(k, n, batch * k * n),
+        }
+    }
+
+    #[test]
+    fn invocations_suffice_for_the_blocks_of_a_tile() {
+        for tiling in SQUARE.into_iter().chain(WIDE) {
+            let [cols, rows] = tiling.tile();
+            let threads = tiling.lanes[0] * tiling.lanes[1] * tiling.groups_k;
+            let blocks = [rows, cols].map(|n| n / 4 * tiling.depth() / 4);
+            assert!(blocks.iter().all(|&n| n <= threads), "{tiling:?}");
+            assert!(blocks[0] + blocks[1] >= threads, "{tiling:?}");
+            // Blocks of 8 by 4, subgroups of 8 by 4 invocations.
+            assert_eq!(rows % 32 + cols % 32, 0, "{tiling:?}");
+            assert_eq!(tiling.lanes[0] % 8 + tiling.lanes[1] % 4, 0, "{tiling:?}");
+        }
+    }
+
+    #[test]
+    fn tiles_fill_the_device() {
+        let limits = MatmulLimits {
+            workgroup_bytes: 48 << 10,
+            wide_units: Some(132),
+        };
+        let choice = |m, n, k| {
+            let what = product(1, m, n, k);
+            let (tiling, k_slice) = limits.choose(&what);
+            (tiling.tile()[1], k.div_ceil(k_slice))
+        };
+        assert_eq!(choice(4096, 4096, 4096), (128, 1));
+        assert_eq!(choice(2048, 2048, 2048), (128, 1));
+        assert_eq!(choice(1024, 1024, 1024), (64, 1));
+        assert_eq!(choice(512, 512, 512), (32, 1));
+        // Few tiles, and many terms.
+        assert!(choice(128, 128, 16_384).1 > 1);
+        let narrow = MatmulLimits {
+            workgroup_bytes: 16 << 10,
+            ..limits
+        };
+        assert_eq!(narrow.choose(&product(1, 4096, 4096, 4096)).0, WIDE[2]);
+    }
+
+    #[test]
+    fn slices_are_whole_steps_of_limited_length() {
+        for wide_units in [None, Some(1), Some(132)] {
+            let limits = MatmulLimits {
+                workgroup_bytes: 48 << 10,
+                wide_units,
+            };
+            for [m, n, k] in [
+                [1, 1, 1],
+                [33, 5, 1 << 20],
+                [4096, 4096, 300],
+                [7, 9, 70_000],
+            ] {
+                let (tiling, k_slice) = limits.choose(&product(1, m, n, k));
+                assert!(k_slice.is_multiple_of(tiling.depth()));
+                assert!(k_slice <= MAX_SLICE);
+            }
+        }
+    }
+}
