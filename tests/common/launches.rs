@@ -56,13 +56,14 @@ pub fn launches() -> BTreeMap<String, Launch> {
 /// Returns the launches on devices with these compute units, without those of chunks, which only CUDA runs. wgpu reports none.
 pub fn launches_on(compute_units: &[Option<ComputeUnits>]) -> BTreeMap<String, Launch> {
     let mut found = BTreeMap::new();
-    let attention = compute_units
-        .iter()
-        .flat_map(|&units| attention_jobs(units));
+    let by_units = |units: &Option<ComputeUnits>| {
+        let products = product_jobs(*units).into_iter();
+        products.chain(attention_jobs(*units)).collect::<Vec<_>>()
+    };
     let jobs = tensor_jobs()
         .into_iter()
         .chain(layer_jobs())
-        .chain(attention);
+        .chain(compute_units.iter().flat_map(by_units));
     for launch in jobs.flat_map(|job| job.launches) {
         let name = format!("{} {:?}", launch.kernel.name, launch.overrides);
         found.insert(name, launch);
@@ -244,6 +245,48 @@ fn layer_jobs() -> Vec<Job> {
     jobs
 }
 
+/// Returns matrix products: in square tiles on devices that report no compute units, in wide ones on others.
+fn product_jobs(units: Option<ComputeUnits>) -> Vec<Job> {
+    let limits = match units {
+        None => vec![(16 << 10, None)],
+        Some(_) => vec![(24 << 10, Some(16)), (48 << 10, Some(16))],
+    };
+    let mut jobs = Vec::new();
+    for (m, n, k) in [
+        (4096, 4096, 4096),
+        (1000, 1000, 1000),
+        (64, 64, 5000),
+        (67, 5, 3),
+    ] {
+        let layouts = [(false, false), (true, false), (false, true)];
+        for (layout, &(workgroup_bytes, wide_units)) in layouts
+            .iter()
+            .flat_map(|layout| limits.iter().map(move |it| (layout, it)))
+        {
+            let matrix = |rows, cols, transposed| Matrix {
+                transposed,
+                pitch: if transposed { rows } else { cols },
+                ..Matrix::dense(rows, cols, rows * cols)
+            };
+            let what = Product {
+                batch: 1,
+                m,
+                n,
+                k,
+                a: matrix(m, k, layout.0),
+                b: matrix(k, n, layout.1),
+            };
+            let limits = MatmulLimits {
+                workgroup_bytes,
+                wide_units,
+            };
+            jobs.push(matmul_job(&what, limits, 1 << 30).unwrap());
+            jobs.push(matmul_job(&what, limits, 1 << 20).unwrap());
+        }
+    }
+    jobs
+}
+
 /// Returns attention of many rows, of few, and split along the keys.
 fn attention_jobs(units: Option<ComputeUnits>) -> Vec<Job> {
     let mut jobs = Vec::new();
@@ -310,41 +353,6 @@ fn tensor_jobs() -> Vec<Job> {
         if reduction != Reduction::Dot {
             let job = reduce_columns_job(reduction, [3, 100_000, 70], LARGE);
             jobs.push(job.unwrap());
-        }
-    }
-    for (m, n, k) in [
-        (4096, 4096, 4096),
-        (1000, 1000, 1000),
-        (64, 64, 5000),
-        (67, 5, 3),
-    ] {
-        for (a_transposed, b_transposed) in [(false, false), (true, false), (false, true)] {
-            let what = Product {
-                batch: 1,
-                m,
-                n,
-                k,
-                a: Matrix {
-                    transposed: a_transposed,
-                    pitch: if a_transposed { m } else { k },
-                    ..Matrix::dense(m, k, m * k)
-                },
-                b: Matrix {
-                    transposed: b_transposed,
-                    pitch: if b_transposed { k } else { n },
-                    ..Matrix::dense(k, n, k * n)
-                },
-            };
-            for (workgroup_bytes, wide_units) in
-                [(16 << 10, None), (24 << 10, Some(16)), (48 << 10, Some(16))]
-            {
-                let limits = MatmulLimits {
-                    workgroup_bytes,
-                    wide_units,
-                };
-                jobs.push(matmul_job(&what, limits, 1 << 30).unwrap());
-                jobs.push(matmul_job(&what, limits, 1 << 20).unwrap());
-            }
         }
     }
     jobs.push(matmul_naive_job(100, 70, 33).unwrap());
