@@ -159,5 +159,5 @@ fn tensor_matmul(
     }
 
     let start_c = params.offset_c + tile.z * params.m * params.pitch_c;
-    store_sums(is_inner, start_c, first_row + 4u * lane_m, first_col + 4u * lane_n);
+    store_products(is_inner, start_c, first_row + 4u * lane_m, first_col + 4u * lane_n);
 }

@@ -34,7 +34,7 @@ fn store_four_rows(is_inner: bool, start: u32, row: u32, col: u32, x0: vec4<f32>
 }
 
 /// Stores the sums of an invocation whose first row and column are these. is_inner: the tile lies in the product.
-fn store_sums(is_inner: bool, start: u32, row: u32, col: u32) {
+fn store_products(is_inner: bool, start: u32, row: u32, col: u32) {
     store_four_rows(is_inner, start, row, col, sums[0], sums[1], sums[2], sums[3]);
     if GROUPS_M > 1u { store_four_rows(is_inner, start, row + 4u * LANES_M, col, sums[4], sums[5], sums[6], sums[7]); }
     if GROUPS_N > 1u {
