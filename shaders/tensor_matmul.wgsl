@@ -133,14 +133,29 @@ fn tensor_matmul(
     let from_b = ALL_A + 16u * (i / LANES) * TILE_N4 + lane_n;
 
     var stage = 0u;
-    fetch(loads, at, x, vec2(k_begin) + block_k, k_end);
+    // Here and below without a function for both blocks, which makes the assembler of CUDA load workgroup memory later.
+    if loads.x {
+        if BOTH {
+            block_a = block_at(true, at.x, x.x, k_begin + block_k.x, k_end);
+        } else {
+            block = block_at(true, at.x, x.x, k_begin + block_k.x, k_end);
+        }
+    }
+    if loads.y { block = block_at(false, at.y, x.y, k_begin + block_k.y, k_end); }
     for (var k = k_begin; k < k_end; k += DEPTH) {
         stage_blocks(loads, to + stage * vec2(TILE_A, TILE_B));
         workgroupBarrier();
         let next = k + DEPTH;
         if next < k_end {
             at += DEPTH * along_k;
-            fetch(loads, at, x, vec2(next) + block_k, k_end);
+            if loads.x {
+                if BOTH {
+                    block_a = block_at(true, at.x, x.x, next + block_k.x, k_end);
+                } else {
+                    block = block_at(true, at.x, x.x, next + block_k.x, k_end);
+                }
+            }
+            if loads.y { block = block_at(false, at.y, x.y, next + block_k.y, k_end); }
         }
         accumulate_all(stage * TILE_A + from_a, stage * TILE_B + from_b);
         if STAGES == 2u {

@@ -62,18 +62,6 @@ fn stage_block(by_k: bool, to: u32, pitch: u32, r0: vec4<f32>, r1: vec4<f32>, r2
     }
 }
 
-/// Fetches the blocks of `a` and of `b` that the invocation loads; arguments are those of block_at for each.
-fn fetch(loads: vec2<bool>, at: vec2<u32>, x: vec2<u32>, k: vec2<u32>, k_end: u32) {
-    if loads.x {
-        if BOTH {
-            block_a = block_at(true, at.x, x.x, k.x, k_end);
-        } else {
-            block = block_at(true, at.x, x.x, k.x, k_end);
-        }
-    }
-    if loads.y { block = block_at(false, at.y, x.y, k.y, k_end); }
-}
-
 /// Stores the fetched blocks of `a` and of `b` in workgroup memory.
 fn stage_blocks(loads: vec2<bool>, to: vec2<u32>) {
     if loads.x {
