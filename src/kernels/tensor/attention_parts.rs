@@ -191,6 +191,20 @@ struct Whole<'a> {
 }
 
 impl Whole<'_> {
+    /// Returns the first key and the number of keys of each launch for `n_q` queries from `query` on: together all keys
+    /// or, if there is a window, those that one of the queries sees.
+    fn keys_of(&self, query: u64, n_q: u64) -> impl Iterator<Item = (u64, u64)> {
+        let what = self.what;
+        let (start, end) = match what.window {
+            Some(window) => {
+                let end = what.n_k - what.n_q + query + 1;
+                (end.saturating_sub(window), end + n_q - 1)
+            }
+            None => (0, what.n_k),
+        };
+        parts(end - start, self.part.n_k).map(move |(first, n)| (start + first, n))
+    }
+
     /// Appends the launches over all keys for some queries.
     fn push_launches(&self, part: Part, first: [u64; 3], launches: &mut Vec<Launch>) {
         let what = self.what;
@@ -206,7 +220,7 @@ impl Whole<'_> {
         let [q_span, _, _, out_span] = part.spans(what, &self.places);
         let out = around(Slot::Out, out_at, out_at + out_span);
         let split_len = self.part.n_k.min(MAX_SPLIT).next_multiple_of(KEYS);
-        let lists: Vec<(u64, u64)> = parts(what.n_k, self.part.n_k).collect();
+        let lists: Vec<(u64, u64)> = self.keys_of(query, part.n_q).collect();
         let splits_of = |n: u64| n.div_ceil(split_len);
         let all_splits: u64 = lists.iter().map(|&(_, n)| splits_of(n)).sum();
         let mut splits_before = 0;
@@ -342,6 +356,7 @@ mod tests {
                     n_k,
                     dim,
                     causal: false,
+                    window: None,
                     scale: 1.0,
                 };
                 check(&what, side_by_side, 16 << 10);

@@ -97,11 +97,12 @@ impl Op {
                 let n_units = n_out as f64 * 2.0 / CHEAP_STEPS;
                 Work::new(Class::Functions, n_read + n_out, n_units)
             }
-            Self::Attention(_) => {
+            Self::Attention(what) => {
                 let n_keys = inputs.get(1).map_or(0, |keys| {
                     let rank = keys.rank().max(2);
                     keys.dims().get(rank - 2).copied().unwrap_or(0)
                 });
+                let n_keys = what.window.map_or(n_keys, |n| n.min(n_keys));
                 let n_units = 2.0 * n_out as f64 * n_keys as f64;
                 Work::new(Class::Products, n_read + n_out, n_units)
             }
