@@ -14,7 +14,7 @@
 // A query with a score of NaN or +inf, or with scores of -inf only, yields NaN; masked keys have no influence. An infinite value may yield NaN.
 // Twin: src/tensor/cpu/attention.rs
 //
-// import: lib/stage, lib/elements, lib/exp2, tensor_attention_half/staging, tensor_attention_half/results
+// import: lib/stage, lib/elements, lib/exp2, lib/window, tensor_attention_half/staging, tensor_attention_half/results
 enable f16;
 enable wgpu_cooperative_matrix;
 
@@ -164,11 +164,6 @@ fn masked(x: vec4<f32>, key: u32, begins: vec2<u32>, ends: vec2<u32>) -> vec4<f3
     return select(vec4(params.masked), x, seen);
 }
 
-// Returns the first key that a row attends to, if WINDOW.
-fn window_begin(row: u32) -> u32 {
-    return max(row / params.n_shared + params.first + 1u, params.window) - params.window;
-}
-
 // Adds the products of weights and values, from vector `at_v` of `sh_staged` on.
 fn add_weighted_values(sums: ptr<function, Outputs>, weights: Weights, at_v: u32) {
     for (var step = 0u; step < 4; step++) {
@@ -243,7 +238,7 @@ fn rows_of(row: u32, end: u32) -> Rows {
         rows.ends = min(vec2(row, row + 8u) / params.n_shared + params.first + 1u, vec2(end));
     }
     if WINDOW {
-        rows.begins = min(vec2(window_begin(row), window_begin(row + 8u)), rows.ends);
+        rows.begins = min(vec2(window_begin(row / params.n_shared), window_begin((row + 8u) / params.n_shared)), rows.ends);
     }
     return rows;
 }
@@ -271,7 +266,7 @@ fn tensor_attention_half(
 
     var begin = split * params.split_len;
     if WINDOW {
-        begin += window_begin(first_row);
+        begin += window_begin(first_row / params.n_shared);
     }
     var end = min(begin + params.split_len, params.n_k);
     // End, and beginning, of the keys that all rows attend to.
@@ -282,7 +277,7 @@ fn tensor_attention_half(
         end = min(end, last_row / params.n_shared + params.first + 1u);
         common_end = min(end, first_row / params.n_shared + params.first + 1u);
         if WINDOW {
-            common_begin = window_begin(last_row);
+            common_begin = window_begin(last_row / params.n_shared);
         }
     }
     let lane = i % 32u;

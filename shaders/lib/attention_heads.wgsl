@@ -1,6 +1,8 @@
 // Parameters and bindings of attention, and loads of four elements of a row of queries, keys or values.
 //
 // The kernel declares the overrides ALIGNED and WINDOW.
+//
+// import: lib/window
 
 struct Params {
     n_q: u32,
@@ -41,11 +43,6 @@ struct Params {
 @group(0) @binding(2) var<storage, read> v: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read_write> out: array<f32>;
 @group(0) @binding(4) var<uniform> params: Params;
-
-/// Returns the first key that query `query` sees, if WINDOW.
-fn window_begin(query: u32) -> u32 {
-    return max(query + params.first + 1u, params.window) - params.window;
-}
 
 /// Returns the first key of a split for queries from `query` on.
 fn split_begin(query: u32, split: u32) -> u32 {

@@ -1,6 +1,4 @@
 // Part of tensor_attention_many: scores, and the weights that they become.
-//
-// import: lib/attention_heads
 
 // Element j: key lane_n + LANES_N * j for the first four queries; element 4 + j: for the second four; element 8 + j and
 // 12 + j: for the second group of keys. Scores, then weights.
