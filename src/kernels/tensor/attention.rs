@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(splits(1, 255, None), 1);
         assert_eq!(splits(1, 4096, None), 16);
         assert_eq!(splits(4096, 100_000, Some(4096)), 1);
-        assert_eq!(splits(64, 100_000, Some(2000)), 8);
+        assert_eq!(splits(64, 100_000, Some(2000)), 7);
     }
 
     #[test]

@@ -289,7 +289,7 @@ mod tests {
             window: Some(512),
             ..size(8, 8192)
         };
-        // 17 queries at most share a workgroup of 64 rows, so that it sees 8 more keys than the window.
+        // The eight queries share a workgroup, which sees seven more keys than the window has.
         assert!(Form::of(&windowed, H100).is_some_and(|form| form.splits == 2));
     }
 
