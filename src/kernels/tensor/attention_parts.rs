@@ -337,6 +337,44 @@ mod tests {
     }
 
     #[test]
+    fn parts_have_the_keys_that_their_queries_see() {
+        let what = AttentionSize {
+            batch: 1,
+            heads: 1,
+            key_heads: 1,
+            n_q: 300,
+            n_k: 1000,
+            dim: 64,
+            causal: true,
+            window: Some(100),
+            scale: 1.0,
+        };
+        let place = |rows: u64| Heads {
+            offset: 0,
+            batch: 0,
+            head: 0,
+            row: 64,
+            n: 64 * rows,
+        };
+        let places = [place(300), place(1000), place(1000)];
+        let (launches, _) =
+            in_parts(&what, places, AttentionTiles::Any(None), 4 * (8 << 10)).unwrap();
+        let mut n_keys = 0;
+        for launch in &launches {
+            let Some(Arg::Params(words)) = launch.args.last() else {
+                panic!("no parameters");
+            };
+            if launch.args.len() == 5 {
+                let [n_q, end, first, begin] = [0, 1, 9, 24].map(|i| words[i]);
+                assert!(begin + 100 > first && end <= first + n_q, "{words:?}");
+                n_keys += u64::from(n_q * (end - begin));
+            }
+        }
+        // At least those that each query sees, and not much more than tiles of 100 queries do.
+        assert!((300 * 100..300 * 230).contains(&n_keys), "{n_keys}");
+    }
+
+    #[test]
     fn parts_fit_and_process_each_key_once() {
         for [batch, heads, key_heads, n_q, n_k, dim] in [
             [1, 4, 2, 300, 500, 64],

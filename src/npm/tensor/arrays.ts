@@ -76,7 +76,7 @@ export abstract class ArrayOperations extends Operations<Float32Array, Promise<F
 
   /** Computes, for each query, the mean of the values weighted by the softmax of its scaled products with the keys. The
    * result has the shape of the queries; the products are never stored. Rejects with `SHAPE_MISMATCH` if the shapes do not
-   * match. */
+   * match, and with `INVALID_ARGUMENT` for a window of 0 or without `causal`. */
   async attention(queries: Float32Array, keys: Float32Array, values: Float32Array, options: HeadsOptions): Promise<Floats> {
     const { shape, keyShape = shape } = options;
     return this.run(attentionOp(options), { queries, keys, values }, [shape, keyShape, keyShape]);

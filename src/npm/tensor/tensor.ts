@@ -126,7 +126,8 @@ export class GpuTensor {
 
   /** Computes the attention of these queries, `[heads, queries, elements]` or `[batch, heads, queries, elements]`: for each
    * query the mean of the values, weighted by the softmax of its scaled products with the keys, which are never stored.
-   * `keys` and `values` may have fewer heads, each shared by an equal number of query heads. */
+   * `keys` and `values` may have fewer heads, each shared by an equal number of query heads. Rejects with `INVALID_ARGUMENT` for a
+   * window of 0 or without `causal`. */
   async attention(keys: GpuTensor, values: GpuTensor, options: AttentionOptions = {}): Promise<GpuTensor> {
     return this.#run(attentionOp(options), { keys, values });
   }

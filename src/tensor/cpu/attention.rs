@@ -18,7 +18,8 @@ const BLOCK: usize = 64;
 ///
 /// # Errors
 /// [`ShapeMismatch`](crate::Error::ShapeMismatch), [`LengthMismatch`](crate::Error::LengthMismatch);
-/// [`InvalidArgument`](crate::Error::InvalidArgument) for heads of more than 256 elements.
+/// [`InvalidArgument`](crate::Error::InvalidArgument) for heads of more than 256 elements, or for a window of 0 or
+/// without a causal mask.
 pub fn attention(
     what: Attention,
     (queries, q_shape): (&[f32], &Shape),
