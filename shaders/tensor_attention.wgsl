@@ -136,7 +136,9 @@ fn seen_keys(keys: vec4<u32>, own_end: u32, key_end: u32) -> vec4<bool> {
 /// Returns which of four queries see a key. `own_end` is that of the first of them.
 fn seen_by(key: u32, own_end: u32) -> vec4<bool> {
     if WINDOW {
-        return own_end + vec4(0u, 1u, 2u, 3u) - vec4(key + 1u) < vec4(params.window);
+        // Keys from the last that the first query sees back to this one; large for later keys, since the difference wraps around.
+        let back = own_end - 1u - key;
+        return back + vec4(0u, 1u, 2u, 3u) < vec4(params.window);
     }
     return vec4(key) < own_end + vec4(0u, 1u, 2u, 3u);
 }

@@ -106,9 +106,8 @@ alias Outputs = array<array<Sum, 8>, 2>;
 struct Rows {
     // The first of them; the second is 8 further down.
     row: u32,
-    // Ends of the keys that they attend to, and their beginnings, if WINDOW.
+    // Ends of the keys that they attend to.
     ends: vec2<u32>,
-    begins: vec2<u32>,
     // Weights are powers of two of the scores less this base, at least the largest score so far less GROWTH.
     base: vec2<f32>,
     // The invocation's part of the sum of weights.
@@ -184,6 +183,12 @@ fn scale_outputs(sums: ptr<function, Outputs>, y: u32, scale: vec2<f32>, own: u3
     }
 }
 
+// Returns the first keys that two rows attend to, if WINDOW; their ends where those come first.
+fn begins_of(row: u32, ends: vec2<u32>) -> vec2<u32> {
+    let begins = vec2(window_begin(row / params.n_shared), window_begin((row + 8u) / params.n_shared));
+    return min(begins, ends);
+}
+
 // Returns the weights of 64 keys for an invocation's rows of matrix `y`, from their products with the queries, and scales the sums of
 // earlier keys to the same base.
 fn weigh(
@@ -199,14 +204,20 @@ fn weigh(
     var firsts: array<vec4<f32>, 4>;
     var seconds: array<vec4<f32>, 4>;
     var most = vec4(LOWEST);
+    var begins = vec2(0u);
+    if WINDOW {
+        if is_masked {
+            begins = begins_of((*rows).row, (*rows).ends);
+        }
+    }
     for (var x = 0u; x < 4; x++) {
         let elements = elements_of(scores[x], own, lane);
         firsts[x] = elements.first;
         seconds[x] = elements.second;
         if is_masked {
             let column = key + 16u * x + 2u * (lane % 4u);
-            firsts[x] = masked(firsts[x], column, (*rows).begins, (*rows).ends);
-            seconds[x] = masked(seconds[x], column + 8u, (*rows).begins, (*rows).ends);
+            firsts[x] = masked(firsts[x], column, begins, (*rows).ends);
+            seconds[x] = masked(seconds[x], column + 8u, begins, (*rows).ends);
         }
         let larger = max(firsts[x], seconds[x]);
         most = max(most, vec4(larger.xz, larger.yw));
@@ -233,12 +244,9 @@ fn weigh(
 
 // Returns the state of row `row` and of that 8 rows further down before the first key.
 fn rows_of(row: u32, end: u32) -> Rows {
-    var rows = Rows(row, vec2(end), vec2(0u), vec2(LOWEST), vec2(0.0));
+    var rows = Rows(row, vec2(end), vec2(LOWEST), vec2(0.0));
     if CAUSAL {
         rows.ends = min(vec2(row, row + 8u) / params.n_shared + params.first + 1u, vec2(end));
-    }
-    if WINDOW {
-        rows.begins = min(vec2(window_begin(row / params.n_shared), window_begin((row + 8u) / params.n_shared)), rows.ends);
     }
     return rows;
 }

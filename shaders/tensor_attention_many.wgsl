@@ -103,8 +103,8 @@ fn tensor_attention_many(
     // Beginning of the keys that all queries attend to.
     var all_begin = 0u;
     // Keys that each query attends to.
-    var seen0 = Seen(vec4(0u), vec4(key_end));
-    var seen1 = Seen(vec4(0u), vec4(key_end));
+    var seen0 = Seen(vec4(key_end), key_end, key_end);
+    var seen1 = seen0;
     if CAUSAL {
         let own_end = query + params.first + 1u;
         all_end = min(all_end, own_end);

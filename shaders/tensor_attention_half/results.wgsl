@@ -22,8 +22,9 @@ fn attends_to_cleared(column: u32, begin: u32, end: u32, start_v: u32) -> vec2<b
 // Returns elements of two rows, NaN in columns where a value that a row attends to was cleared.
 fn with_cleared(x: vec4<f32>, column: u32, rows: Rows, start_v: u32) -> vec4<f32> {
     if WINDOW {
-        let upper = attends_to_cleared(column, rows.begins.x, rows.ends.x, start_v);
-        let lower = attends_to_cleared(column, rows.begins.y, rows.ends.y, start_v);
+        let begins = begins_of(rows.row, rows.ends);
+        let upper = attends_to_cleared(column, begins.x, rows.ends.x, start_v);
+        let lower = attends_to_cleared(column, begins.y, rows.ends.y, start_v);
         return select(x, vec4(params.masked - params.masked), vec4(upper, lower));
     }
     let first = vec2(atomicLoad(&sh_cleared[column]), atomicLoad(&sh_cleared[column + 1u]));

@@ -75,27 +75,25 @@ fn scale_scores() {
     }
 }
 
-/// Keys that four queries see: those from `begin` on, if WINDOW, up to `end`.
+/// Keys that four queries see: those before `end`. If WINDOW, those before `key_end` of which the first query sees the last before
+/// `own_end`, and each later query one more.
 struct Seen {
-    begin: vec4<u32>,
     end: vec4<u32>,
+    own_end: u32,
+    key_end: u32,
 }
 
 /// Returns the keys before `key_end` that four queries see. `own_end` is one more than the last key that the first of them sees.
 fn seen_by_four(own_end: u32, key_end: u32) -> Seen {
-    let own = own_end + vec4(0u, 1u, 2u, 3u);
-    let end = min(vec4(key_end), own);
-    if WINDOW {
-        return Seen(min(max(own, vec4(params.window)) - params.window, end), end);
-    }
-    return Seen(vec4(0u), end);
+    return Seen(min(vec4(key_end), own_end + vec4(0u, 1u, 2u, 3u)), own_end, key_end);
 }
 
 /// Returns which of four queries see a key.
 fn sees(seen: Seen, key: u32) -> vec4<bool> {
     if WINDOW {
-        // For keys before the window, the difference wraps around.
-        return vec4(key) - seen.begin < seen.end - seen.begin;
+        // Keys from the last that the first query sees back to this one; large for later keys, since the difference wraps around.
+        let back = select(seen.own_end - 1u - key, 0xfffffffcu, key >= seen.key_end);
+        return back + vec4(0u, 1u, 2u, 3u) < vec4(params.window);
     }
     return vec4(key) < seen.end;
 }
