@@ -41,6 +41,7 @@ impl Size {
 
 const CAUSAL: Attention = Attention {
     causal: true,
+    window: None,
     scale: None,
 };
 

@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("on {}", device.info());
     let causal = Attention {
         causal: true,
-        scale: None,
+        ..Attention::default()
     };
     let sizes = [64, 128].map(|dim| [512, 2048, 8192].map(|rows| (dim, rows)));
     for (dim, rows) in sizes.into_iter().flatten() {

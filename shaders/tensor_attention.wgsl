@@ -11,7 +11,8 @@
 // sum of exponentials of each row. A launch may take a part of the keys, from `first_key` on: `k` and `v` then hold only
 // these, and the offsets count from key 0, which is not in the buffer, so they may wrap around.
 // Preconditions: nothing is 0 but offsets and strides; dim <= 64 * DIM_GROUPS; split_len is a multiple of 64;
-// first_key + n_splits * split_len >= n_k; if CAUSAL, n_k = n_q + first; if ALIGNED, dim, offsets and strides are multiples
+// first_key + n_splits * split_len >= n_k; if CAUSAL, n_k <= n_q + first; if WINDOW, CAUSAL, window > 0, and n_splits * split_len is at
+// least the number of keys that a workgroup's queries see, since splits begin at the first of these; if ALIGNED, dim, offsets and strides are multiples
 // of 4.
 // A query with a score of NaN or +inf, or with scores of -inf only, yields NaN; masked keys have no influence.
 // Twin: src/tensor/cpu/attention.rs
@@ -22,6 +23,8 @@
 override DIM_GROUPS: u32 = 1u;
 /// Query i attends to keys up to i + first.
 override CAUSAL: bool = false;
+/// Query i attends to `window` keys at most, the last of which is i + first.
+override WINDOW: bool = false;
 override SPLIT: bool = false;
 override ALIGNED: bool = true;
 
@@ -119,12 +122,33 @@ fn end_of(own_end: u32, key_end: u32) -> u32 {
     return key_end;
 }
 
+/// Returns which of four keys a query sees. `own_end` is one more than the last key that it sees of all keys.
+fn seen_keys(keys: vec4<u32>, own_end: u32, key_end: u32) -> vec4<bool> {
+    let end = end_of(own_end, key_end);
+    if WINDOW {
+        let begin = max(own_end, params.window) - params.window;
+        // For keys before the window, the difference wraps around.
+        return keys - vec4(begin) < vec4(end - min(begin, end));
+    }
+    return keys < vec4(end);
+}
+
+/// Returns which of four queries see a key. `own_end` is that of the first of them.
+fn seen_by(key: u32, own_end: u32) -> vec4<bool> {
+    if WINDOW {
+        // Keys from the last that the first query sees back to this one; large for later keys, since the difference wraps around.
+        let back = own_end - 1u - key;
+        return back + vec4(0u, 1u, 2u, 3u) < vec4(params.window);
+    }
+    return vec4(key) < own_end + vec4(0u, 1u, 2u, 3u);
+}
+
 /// Adds a value row, times its weight for each of four queries.
 fn add_value(start_v: u32, key: u32, end: u32, own_end: u32, lane_n: u32, weight: vec4<f32>) {
     if key >= end {
         return;
     }
-    let seen = vec4(key) < own_end + vec4(0u, 1u, 2u, 3u);
+    let seen = seen_by(key, own_end);
     let col = 4u * lane_n;
     let at = start_v + key * params.v.w + col;
     if col < params.dim { add_weighted(0u, four_of_v(at, col), weight, seen); }
@@ -205,7 +229,7 @@ fn tensor_attention(
     let lane_n = i & 15u;
     let lane_m = i >> 4u;
 
-    let key_begin = params.first_key + split * params.split_len;
+    let key_begin = split_begin(query, split);
     var key_end = min(key_begin + params.split_len, params.n_k);
     // End of the keys that the first of four queries attends to; one later for each of the others.
     let own_end = query + 4u * lane_m + params.first + 1u;
@@ -233,10 +257,10 @@ fn tensor_attention(
             workgroupBarrier();
         }
         let keys = key + 4u * lane_n + vec4(0u, 1u, 2u, 3u);
-        let seen0 = keys < vec4(end_of(own_end, key_end));
-        let seen1 = keys < vec4(end_of(own_end + 1u, key_end));
-        let seen2 = keys < vec4(end_of(own_end + 2u, key_end));
-        let seen3 = keys < vec4(end_of(own_end + 3u, key_end));
+        let seen0 = seen_keys(keys, own_end, key_end);
+        let seen1 = seen_keys(keys, own_end + 1u, key_end);
+        let seen2 = seen_keys(keys, own_end + 2u, key_end);
+        let seen3 = seen_keys(keys, own_end + 3u, key_end);
         let s0 = select(vec4(LOWEST), register_tile[0] * params.scale, seen0);
         let s1 = select(vec4(LOWEST), register_tile[1] * params.scale, seen1);
         let s2 = select(vec4(LOWEST), register_tile[2] * params.scale, seen2);

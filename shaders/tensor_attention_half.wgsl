@@ -9,11 +9,12 @@
 // [n_splits] times that in f32 before the final division, then [n_splits] times base and sum of exponentials of each query, for
 // tensor_attention_merge.
 // Preconditions: nothing is 0 but offsets and strides; dim <= DIM is a multiple of 8; split_len is a multiple of 64; n_splits * split_len >= n_k;
-// if CAUSAL, n_k = n_q + first; subgroups of 32.
+// if CAUSAL, n_k = n_q + first; if WINDOW, CAUSAL, window > 0, and n_splits * split_len is at least the number of keys that a workgroup's rows
+// attend to, since splits begin at the first of these; subgroups of 32.
 // A query with a score of NaN or +inf, or with scores of -inf only, yields NaN; masked keys have no influence. An infinite value may yield NaN.
 // Twin: src/tensor/cpu/attention.rs
 //
-// import: lib/stage, lib/elements, lib/exp2, tensor_attention_half/staging, tensor_attention_half/results
+// import: lib/stage, lib/elements, lib/exp2, lib/window, tensor_attention_half/staging, tensor_attention_half/results
 enable f16;
 enable wgpu_cooperative_matrix;
 
@@ -24,6 +25,8 @@ override MATRICES: u32 = 1u;
 override DIM: u32 = 128u;
 /// Query i attends to keys up to i + first.
 override CAUSAL: bool = false;
+/// Query i attends to `window` keys at most, the last of which is i + first.
+override WINDOW: bool = false;
 override SPLIT: bool = false;
 /// Queries, keys and values are of bfloat16.
 override BFLOAT: bool = false;
@@ -45,6 +48,7 @@ override STRIDE: u32 = 2u * UNITS + 2u;
 override STAGE: u32 = 2u * KEYS * STRIDE;
 override ALL: u32 = ROWS * STRIDE + 2u * STAGE;
 override SCRATCH: u32 = 256u * SUBGROUPS;
+override CLEARED: u32 = select(DIM, 2u * DIM, WINDOW);
 
 // Powers of two by which a weight may exceed 1 before sums are scaled.
 const GROWTH: f32 = 8.0;
@@ -72,9 +76,10 @@ struct Params {
     v: vec4<u32>,
     // The score of a masked key: -inf.
     masked: f32,
+    // Keys that a query attends to at most, if WINDOW.
+    window: u32,
     pad_0: u32,
     pad_1: u32,
-    pad_2: u32,
 }
 
 @group(0) @binding(0) var<storage, read> q: array<Halves>;
@@ -85,8 +90,8 @@ struct Params {
 
 // Queries, then two steps of keys and values.
 var<workgroup> sh_staged: array<vec4<f16>, ALL>;
-// First keys with a value that is not finite in each column, in steps with masks.
-var<workgroup> sh_first: array<atomic<u32>, DIM>;
+// First keys with a value that is not finite in each column, in steps with masks; then, if WINDOW, keys after the last of these.
+var<workgroup> sh_cleared: array<atomic<u32>, CLEARED>;
 var<workgroup> sh_elements: array<f32, SCRATCH>;
 var<workgroup> sh_sums: array<f32, SCRATCH>;
 var<workgroup> sh_left: array<f16, SCRATCH>;
@@ -148,8 +153,13 @@ fn powers(x: vec4<f32>) -> vec4<f32> {
 }
 
 // Masks the products of keys from `key` on that the rows do not attend to.
-fn masked(x: vec4<f32>, key: u32, ends: vec2<u32>) -> vec4<f32> {
-    let seen = vec4(key, key + 1u, key, key + 1u) < ends.xxyy;
+fn masked(x: vec4<f32>, key: u32, begins: vec2<u32>, ends: vec2<u32>) -> vec4<f32> {
+    let keys = vec4(key, key + 1u, key, key + 1u);
+    var seen = keys < ends.xxyy;
+    if WINDOW {
+        // For keys before the window, the difference wraps around.
+        seen = keys - begins.xxyy < (ends - begins).xxyy;
+    }
     return select(vec4(params.masked), x, seen);
 }
 
@@ -173,6 +183,12 @@ fn scale_outputs(sums: ptr<function, Outputs>, y: u32, scale: vec2<f32>, own: u3
     }
 }
 
+// Returns the first keys that two rows attend to, if WINDOW; their ends where those come first.
+fn begins_of(row: u32, ends: vec2<u32>) -> vec2<u32> {
+    let begins = vec2(window_begin(row / params.n_shared), window_begin((row + 8u) / params.n_shared));
+    return min(begins, ends);
+}
+
 // Returns the weights of 64 keys for an invocation's rows of matrix `y`, from their products with the queries, and scales the sums of
 // earlier keys to the same base.
 fn weigh(
@@ -188,14 +204,20 @@ fn weigh(
     var firsts: array<vec4<f32>, 4>;
     var seconds: array<vec4<f32>, 4>;
     var most = vec4(LOWEST);
+    var begins = vec2(0u);
+    if WINDOW {
+        if is_masked {
+            begins = begins_of((*rows).row, (*rows).ends);
+        }
+    }
     for (var x = 0u; x < 4; x++) {
         let elements = elements_of(scores[x], own, lane);
         firsts[x] = elements.first;
         seconds[x] = elements.second;
         if is_masked {
             let column = key + 16u * x + 2u * (lane % 4u);
-            firsts[x] = masked(firsts[x], column, (*rows).ends);
-            seconds[x] = masked(seconds[x], column + 8u, (*rows).ends);
+            firsts[x] = masked(firsts[x], column, begins, (*rows).ends);
+            seconds[x] = masked(seconds[x], column + 8u, begins, (*rows).ends);
         }
         let larger = max(firsts[x], seconds[x]);
         most = max(most, vec4(larger.xz, larger.yw));
@@ -250,14 +272,21 @@ fn tensor_attention_half(
     let start_v = params.v.x + batch * params.v.y + key_head * params.v.z;
     let head = key_head * params.n_shared;
 
-    let begin = split * params.split_len;
+    var begin = split * params.split_len;
+    if WINDOW {
+        begin += window_begin(first_row / params.n_shared);
+    }
     var end = min(begin + params.split_len, params.n_k);
-    // End of the keys that all rows attend to.
+    // End, and beginning, of the keys that all rows attend to.
     var common_end = end;
+    var common_begin = 0u;
     if CAUSAL {
         let last_row = min(first_row + ROWS, params.rows) - 1u;
         end = min(end, last_row / params.n_shared + params.first + 1u);
         common_end = min(end, first_row / params.n_shared + params.first + 1u);
+        if WINDOW {
+            common_begin = window_begin(last_row / params.n_shared);
+        }
     }
     let lane = i % 32u;
     let subgroup = i / 32u;
@@ -266,7 +295,10 @@ fn tensor_attention_half(
     var rows_1 = rows_of(first_row + 16u * MATRICES * subgroup + lane / 4u + 16u, end);
     var sums: Outputs;
     for (var column = i; column < DIM; column += WIDTH) {
-        atomicStore(&sh_first[column], 0xffffffffu);
+        atomicStore(&sh_cleared[column], 0xffffffffu);
+        if WINDOW {
+            atomicStore(&sh_cleared[DIM + column], 0u);
+        }
     }
     stage_keys(i, 0u, begin, end, start_k, start_v);
     stage_queries(i, first_row, params.q.x + batch * params.q.y, head);
@@ -275,7 +307,10 @@ fn tensor_attention_half(
         await_staged(0u);
         stage_keys(i, stage ^ 1u, key + KEYS, end, start_k, start_v);
         let at_k = ROWS * STRIDE + stage * STAGE;
-        let is_masked = key + KEYS > common_end;
+        var is_masked = key + KEYS > common_end;
+        if WINDOW {
+            is_masked = is_masked || key < common_begin;
+        }
         if CAUSAL {
             if is_masked {
                 keep_finite(i, at_k + KEYS * STRIDE, key);
@@ -290,8 +325,8 @@ fn tensor_attention_half(
         add_weighted_values(&sums, weights, at_k + KEYS * STRIDE);
         stage ^= 1u;
     }
-    store_results(&sums, 0u, rows_0, split, batch, head, own, lane);
+    store_results(&sums, 0u, rows_0, split, batch, head, start_v, own, lane);
     if MATRICES == 2u {
-        store_results(&sums, 1u, rows_1, split, batch, head, own, lane);
+        store_results(&sums, 1u, rows_1, split, batch, head, start_v, own, lane);
     }
 }

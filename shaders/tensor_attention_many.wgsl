@@ -16,6 +16,8 @@ override KEY_GROUPS: u32 = 1u;
 override COL_GROUPS: u32 = 1u;
 /// Query i attends to keys up to i + first.
 override CAUSAL: bool = false;
+/// Query i attends to `window` keys at most, the last of which is i + first.
+override WINDOW: bool = false;
 override SPLIT: bool = false;
 override ALIGNED: bool = true;
 
@@ -94,19 +96,24 @@ fn tensor_attention_many(
     // Index in workgroup memory of this invocation's maxima, sums and weights.
     let place = KEPT + PITCH * lane_n + lane_m;
 
-    let key_begin = params.first_key + split * params.split_len;
+    let key_begin = split_begin(query, split);
     var key_end = min(key_begin + params.split_len, params.n_k);
     // End of the keys that all queries attend to.
     var all_end = key_end;
-    // Ends of the keys that each query attends to.
-    var ends0 = vec4(key_end);
-    var ends1 = vec4(key_end);
+    // Beginning of the keys that all queries attend to.
+    var all_begin = 0u;
+    // Keys that each query attends to.
+    var seen0 = Seen(vec4(key_end), key_end, key_end);
+    var seen1 = seen0;
     if CAUSAL {
         let own_end = query + params.first + 1u;
         all_end = min(all_end, own_end);
-        ends0 = min(ends0, own_end + 4u * lane_m + vec4(0u, 1u, 2u, 3u));
-        ends1 = min(ends1, own_end + 4u * (lane_m + LANES_M) + vec4(0u, 1u, 2u, 3u));
+        seen0 = seen_by_four(own_end + 4u * lane_m, key_end);
+        seen1 = seen_by_four(own_end + 4u * (lane_m + LANES_M), key_end);
         key_end = min(key_end, own_end + QUERIES - 1u);
+    }
+    if WINDOW {
+        all_begin = window_begin(query + QUERIES - 1u);
     }
 
     // The block of queries or keys that this invocation loads: eight neighbours load blocks that are adjacent in
@@ -151,9 +158,12 @@ fn tensor_attention_many(
         }
 
         scale_scores();
-        let is_masked = key + KEYS > all_end;
+        var is_masked = key + KEYS > all_end;
+        if WINDOW {
+            is_masked = is_masked || key < all_begin;
+        }
         if is_masked {
-            mask_scores(key + lane_n, ends0, ends1, LOWEST);
+            mask_scores(key + lane_n, seen0, seen1, LOWEST);
         }
         sh_q[place] = max_of_scores(0u);
         sh_q[place + LANES_M] = max_of_scores(4u);
@@ -164,7 +174,7 @@ fn tensor_attention_many(
         workgroupBarrier();
         weigh_scores(sh_rows[lane_m], sh_rows[lane_m + LANES_M]);
         if is_masked {
-            mask_scores(key + lane_n, ends0, ends1, 0.0);
+            mask_scores(key + lane_n, seen0, seen1, 0.0);
         }
         let factor0 = sh_rows[TILE_M4 + lane_m];
         let factor1 = sh_rows[TILE_M4 + lane_m + LANES_M];
@@ -182,7 +192,7 @@ fn tensor_attention_many(
             } else {
                 prefetch_rows(loads_q, row, at, block_col);
             }
-            add_seen_values(lane_m, lane_n, is_masked, first, ends0, ends1);
+            add_seen_values(lane_m, lane_n, is_masked, first, seen0, seen1);
             workgroupBarrier();
         }
     }

@@ -114,6 +114,7 @@ fn named() -> Vec<Box<dyn Kernel>> {
                 .with_keys(9000)
                 .causal(),
         ),
+        Box::new(AttentionKernel::flash(512, 64).with_window(100)),
     ]
 }
 
@@ -139,7 +140,7 @@ fn kernels_by_name_have_an_entry_point_and_assemble() {
 
 #[test]
 fn sizes_without_a_kernel_are_typed_errors() {
-    let wrong: [Box<dyn Kernel>; 8] = [
+    let wrong: [Box<dyn Kernel>; 9] = [
         Box::new(GemmKernel::tiled(64, 64, 64, 7)),
         Box::new(GemmKernel::naive(0, 64, 64)),
         Box::new(GemmKernel::tiled(1 << 20, 64, 1 << 20, 32)),
@@ -148,6 +149,7 @@ fn sizes_without_a_kernel_are_typed_errors() {
         Box::new(LayerNormKernel::new(1 << 16, 1 << 16)),
         Box::new(AttentionKernel::flash(64, 257)),
         Box::new(AttentionKernel::flash(64, 64).with_keys(63).causal()),
+        Box::new(AttentionKernel::flash(64, 64).with_window(0)),
     ];
     for kernel in wrong {
         let error = kernel.compile(80).unwrap_err();

@@ -1,6 +1,8 @@
 // Parameters and bindings of attention, and loads of four elements of a row of queries, keys or values.
 //
-// The kernel declares the override ALIGNED.
+// The kernel declares the overrides ALIGNED and WINDOW.
+//
+// import: lib/window
 
 struct Params {
     n_q: u32,
@@ -31,8 +33,9 @@ struct Params {
     out_heads: u32,
     // Heads of all batches.
     products: u32,
-    pad_1: u32,
-    pad_2: u32,
+    // Keys that a query sees at most, if WINDOW.
+    window: u32,
+    pad: u32,
 }
 
 @group(0) @binding(0) var<storage, read> q: array<vec4<f32>>;
@@ -40,6 +43,15 @@ struct Params {
 @group(0) @binding(2) var<storage, read> v: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read_write> out: array<f32>;
 @group(0) @binding(4) var<uniform> params: Params;
+
+/// Returns the first key of a split for queries from `query` on.
+fn split_begin(query: u32, split: u32) -> u32 {
+    var begin = params.first_key;
+    if WINDOW {
+        begin = max(begin, window_begin(query));
+    }
+    return begin + split * params.split_len;
+}
 
 fn four_of_q(at: u32, col: u32) -> vec4<f32> {
     if ALIGNED {

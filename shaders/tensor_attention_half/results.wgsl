@@ -1,11 +1,34 @@
 // Part of tensor_attention_half: results.
 //
-// import: lib/rounded
+// import: lib/rounded, tensor_attention_half/staging
+
+// Returns in which of two neighbouring columns, from an even one on, a row attends to a value that is not finite, if WINDOW. Reads only keys
+// from the first to the last with a cleared value.
+fn attends_to_cleared(column: u32, begin: u32, end: u32, start_v: u32) -> vec2<bool> {
+    let first = min(atomicLoad(&sh_cleared[column]), atomicLoad(&sh_cleared[column + 1u]));
+    let last = max(atomicLoad(&sh_cleared[DIM + column]), atomicLoad(&sh_cleared[DIM + column + 1u]));
+    var x = false;
+    var y = false;
+    for (var key = max(begin, first); key < min(end, last); key++) {
+        let unit = right[start_v + key * params.v.w + column / 8u];
+        let four = select(unit.second, unit.first, column % 8u < 4u);
+        let kept = are_finite(select(four.zw, four.xy, column % 4u < 2u));
+        x = x || !kept.x;
+        y = y || !kept.y;
+    }
+    return vec2(x, y);
+}
 
 // Returns elements of two rows, NaN in columns where a value that a row attends to was cleared.
-fn with_cleared(x: vec4<f32>, column: u32, ends: vec2<u32>) -> vec4<f32> {
-    let first = vec2(atomicLoad(&sh_first[column]), atomicLoad(&sh_first[column + 1u]));
-    return select(x, vec4(params.masked - params.masked), first.xyxy < ends.xxyy);
+fn with_cleared(x: vec4<f32>, column: u32, rows: Rows, start_v: u32) -> vec4<f32> {
+    if WINDOW {
+        let begins = begins_of(rows.row, rows.ends);
+        let upper = attends_to_cleared(column, begins.x, rows.ends.x, start_v);
+        let lower = attends_to_cleared(column, begins.y, rows.ends.y, start_v);
+        return select(x, vec4(params.masked - params.masked), vec4(upper, lower));
+    }
+    let first = vec2(atomicLoad(&sh_cleared[column]), atomicLoad(&sh_cleared[column + 1u]));
+    return select(x, vec4(params.masked - params.masked), first.xyxy < rows.ends.xxyy);
 }
 
 // Stores two neighbouring numbers from element `at` of the result on.
@@ -36,6 +59,7 @@ fn store_results(
     split: u32,
     batch: u32,
     head: u32,
+    start_v: u32,
     own: u32,
     lane: u32,
 ) {
@@ -62,8 +86,8 @@ fn store_results(
         var elements = elements_of((*sums)[y][x], own, lane);
         let column = 16u * x + 2u * (lane % 4u);
         if CAUSAL {
-            elements.first = with_cleared(elements.first, column, rows.ends);
-            elements.second = with_cleared(elements.second, column + 8u, rows.ends);
+            elements.first = with_cleared(elements.first, column, rows, start_v);
+            elements.second = with_cleared(elements.second, column + 8u, rows, start_v);
         }
         if is_row.x {
             store_pairs(start + places.x * params.dim, column, elements.first.xy, elements.second.xy);

@@ -31,12 +31,25 @@ fn stage_keys(i: u32, stage: u32, key: u32, end: u32, start_k: u32, start_v: u32
     end_stage();
 }
 
+// Returns which of two values are finite.
+fn are_finite(values: vec2<f16>) -> vec2<bool> {
+    let bits = pack2x16float(vec2<f32>(values));
+    return (vec2(bits, bits >> 16u) & vec2(0x7fffu)) < vec2(NOT_FINITE);
+}
+
+// Notes a key whose value in a column is cleared.
+fn note_cleared(column: u32, key: u32) {
+    atomicMin(&sh_cleared[column], key);
+    if WINDOW {
+        atomicMax(&sh_cleared[DIM + column], key + 1u);
+    }
+}
+
 // Returns which of two values of a key are finite, and notes the key for those that are not.
 fn finite(values: vec2<f16>, column: u32, key: u32) -> vec2<bool> {
-    let bits = pack2x16float(vec2<f32>(values));
-    let kept = (vec2(bits, bits >> 16u) & vec2(0x7fffu)) < vec2(NOT_FINITE);
-    if !kept.x { atomicMin(&sh_first[column], key); }
-    if !kept.y { atomicMin(&sh_first[column + 1u], key); }
+    let kept = are_finite(values);
+    if !kept.x { note_cleared(column, key); }
+    if !kept.y { note_cleared(column + 1u, key); }
     return kept;
 }
 

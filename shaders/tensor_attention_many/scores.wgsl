@@ -75,20 +75,43 @@ fn scale_scores() {
     }
 }
 
-/// Replaces the scores, or weights, of four queries for keys that they do not see.
-fn mask_four(to: u32, first: u32, ends: vec4<u32>, x: f32) {
-    scores[to] = select(vec4(x), scores[to], vec4(first) < ends);
-    scores[to + 1u] = select(vec4(x), scores[to + 1u], vec4(first + LANES_N) < ends);
-    scores[to + 2u] = select(vec4(x), scores[to + 2u], vec4(first + 2u * LANES_N) < ends);
-    scores[to + 3u] = select(vec4(x), scores[to + 3u], vec4(first + 3u * LANES_N) < ends);
+/// Keys that four queries see: those before `end`. If WINDOW, those before `key_end` of which the first query sees the last before
+/// `own_end`, and each later query one more.
+struct Seen {
+    end: vec4<u32>,
+    own_end: u32,
+    key_end: u32,
 }
 
-fn mask_scores(first: u32, ends0: vec4<u32>, ends1: vec4<u32>, x: f32) {
-    mask_four(0u, first, ends0, x);
-    mask_four(4u, first, ends1, x);
+/// Returns the keys before `key_end` that four queries see. `own_end` is one more than the last key that the first of them sees.
+fn seen_by_four(own_end: u32, key_end: u32) -> Seen {
+    return Seen(min(vec4(key_end), own_end + vec4(0u, 1u, 2u, 3u)), own_end, key_end);
+}
+
+/// Returns which of four queries see a key.
+fn sees(seen: Seen, key: u32) -> vec4<bool> {
+    if WINDOW {
+        // Keys from the last that the first query sees back to this one; large for later keys, since the difference wraps around.
+        let back = select(seen.own_end - 1u - key, 0xfffffffcu, key >= seen.key_end);
+        return back + vec4(0u, 1u, 2u, 3u) < vec4(params.window);
+    }
+    return vec4(key) < seen.end;
+}
+
+/// Replaces the scores, or weights, of four queries for keys that they do not see.
+fn mask_four(to: u32, first: u32, seen: Seen, x: f32) {
+    scores[to] = select(vec4(x), scores[to], sees(seen, first));
+    scores[to + 1u] = select(vec4(x), scores[to + 1u], sees(seen, first + LANES_N));
+    scores[to + 2u] = select(vec4(x), scores[to + 2u], sees(seen, first + 2u * LANES_N));
+    scores[to + 3u] = select(vec4(x), scores[to + 3u], sees(seen, first + 3u * LANES_N));
+}
+
+fn mask_scores(first: u32, seen0: Seen, seen1: Seen, x: f32) {
+    mask_four(0u, first, seen0, x);
+    mask_four(4u, first, seen1, x);
     if KEY_GROUPS == 2u {
-        mask_four(8u, first + 4u * LANES_N, ends0, x);
-        mask_four(12u, first + 4u * LANES_N, ends1, x);
+        mask_four(8u, first + 4u * LANES_N, seen0, x);
+        mask_four(12u, first + 4u * LANES_N, seen1, x);
     }
 }
 

@@ -1,6 +1,6 @@
 // Part of tensor_attention_many: sums of weighted values.
 //
-// import: lib/store4
+// import: lib/store4, tensor_attention_many/scores
 
 // Element r: four columns of query r; element 8 + r: of the second group of columns.
 var<private> sums: array<vec4<f32>, 16>;
@@ -49,14 +49,14 @@ fn add_masked_key(at_weight: u32, at_value: u32, seen0: vec4<bool>, seen1: vec4<
     }
 }
 
-/// Adds the values of LANES_N keys. Those from `first` on are masked if `is_masked`.
-fn add_seen_values(lane_m: u32, lane_n: u32, is_masked: bool, first: u32, ends0: vec4<u32>, ends1: vec4<u32>) {
+/// Adds the values of LANES_N keys from `first` on, to those queries that see them if `is_masked`.
+fn add_seen_values(lane_m: u32, lane_n: u32, is_masked: bool, first: u32, seen0: Seen, seen1: Seen) {
     var at_weight = KEPT + lane_m;
     var at_value = lane_n;
     if CAUSAL {
         if is_masked {
             for (var key = first; key < first + LANES_N; key++) {
-                add_masked_key(at_weight, at_value, vec4(key) < ends0, vec4(key) < ends1);
+                add_masked_key(at_weight, at_value, sees(seen0, key), sees(seen1, key));
                 at_weight += PITCH;
                 at_value += TILE_D4;
             }

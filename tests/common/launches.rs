@@ -132,8 +132,16 @@ fn half_jobs() -> Vec<Job> {
     jobs
 }
 
+/// The keys that queries see: all, those up to theirs, or at most 700 of these.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mask {
+    None,
+    Causal,
+    Window,
+}
+
 /// Returns sizes and places of row-major heads, four of which share keys.
-fn attention([n_q, n_k]: [u64; 2], dim: u64, causal: bool) -> (AttentionSize, [Heads; 3]) {
+fn attention([n_q, n_k]: [u64; 2], dim: u64, mask: Mask) -> (AttentionSize, [Heads; 3]) {
     let size = AttentionSize {
         batch: 2,
         heads: 8,
@@ -141,7 +149,8 @@ fn attention([n_q, n_k]: [u64; 2], dim: u64, causal: bool) -> (AttentionSize, [H
         n_q,
         n_k,
         dim,
-        causal,
+        causal: mask != Mask::None,
+        window: (mask == Mask::Window).then_some(700),
         scale: 0.125,
     };
     let heads = |n_heads, rows| Heads {
@@ -158,14 +167,17 @@ fn attention([n_q, n_k]: [u64; 2], dim: u64, causal: bool) -> (AttentionSize, [H
 fn attention_half_jobs() -> Vec<Job> {
     let mut jobs = Vec::new();
     for dtype in [DType::F16, DType::BF16] {
-        for (dim, n_q, causal) in [
-            (64, 2000, false),
-            (64, 2000, true),
-            (128, 2000, true),
-            (128, 16, true),
-            (128, 1, false),
+        for (dim, n_q, mask) in [
+            (64, 2000, Mask::None),
+            (64, 2000, Mask::Causal),
+            (64, 2000, Mask::Window),
+            (128, 2000, Mask::Causal),
+            (128, 2000, Mask::Window),
+            (128, 16, Mask::Causal),
+            (128, 16, Mask::Window),
+            (128, 1, Mask::None),
         ] {
-            let (size, places) = attention([n_q, 2048], dim, causal);
+            let (size, places) = attention([n_q, 2048], dim, mask);
             let units = MatrixUnits {
                 n_units: 132,
                 workgroup_bytes: 227 << 10,
@@ -291,18 +303,22 @@ fn product_jobs(units: Option<ComputeUnits>) -> Vec<Job> {
 fn attention_jobs(units: Option<ComputeUnits>) -> Vec<Job> {
     let mut jobs = Vec::new();
     for dim in [64, 128, 256, 63] {
-        for (n_q, n_k, causal) in [
-            (5000, 5000, true),
-            (5000, 6000, false),
-            (100, 5000, true),
-            (1, 5000, true),
-            (1, 5000, false),
+        for (n_q, n_k, mask) in [
+            (5000, 5000, Mask::Causal),
+            (5000, 5000, Mask::Window),
+            (5000, 6000, Mask::None),
+            (100, 5000, Mask::Causal),
+            (100, 5000, Mask::Window),
+            (1, 5000, Mask::Causal),
+            (3, 5000, Mask::Window),
+            (1, 5000, Mask::None),
         ] {
             // For one dimension all forms are launched.
-            if dim != 64 && (n_q < 200 || causal == (dim == 128)) {
+            let is_other = (mask == Mask::Causal) == (dim == 128) && mask != Mask::Window;
+            if dim != 64 && (n_q < 200 || is_other) {
                 continue;
             }
-            let (size, places) = attention([n_q, n_k], dim, causal);
+            let (size, places) = attention([n_q, n_k], dim, mask);
             jobs.push(attention_job(&size, places, AttentionTiles::Any(units), LARGE).unwrap());
         }
     }

@@ -66,12 +66,13 @@ pub fn compare(
         let (product, query_at) = (row / n_q, row % n_q);
         let (batch, head) = (product / heads, product % heads);
         let of_keys = (batch * key_heads + head / (heads / key_heads)) * n_k * dim;
-        let n_seen = match what.causal {
+        let end = match what.causal {
             true => query_at + n_k - n_q + 1,
             false => n_k,
         };
+        let begin = end.saturating_sub(what.window.unwrap_or(end));
         let rows = |all: &'_ [f64]| -> Vec<Vec<f64>> {
-            let seen = all[of_keys..][..n_seen * dim].chunks(dim);
+            let seen = all[of_keys..][begin * dim..end * dim].chunks(dim);
             seen.map(<[f64]>::to_vec).collect()
         };
         let (keys, values) = (rows(k), rows(v));
@@ -109,7 +110,17 @@ pub async fn heads_of_any_size_work(subject: &Subject) {
         for causal in [false, true] {
             for (size, scale) in [(1.0, None), (2.0, Some(0.2))] {
                 let [q, k, v] = &tensors(case, size);
-                check(subject, case, Attention { causal, scale }, [q, k, v]).await;
+                check(
+                    subject,
+                    case,
+                    Attention {
+                        causal,
+                        scale,
+                        ..Attention::default()
+                    },
+                    [q, k, v],
+                )
+                .await;
             }
         }
     }
@@ -124,7 +135,7 @@ pub async fn many_heads_work(subject: &Subject) {
         let [q, k, v] = &tensors(&case, 1.0);
         let what = Attention {
             causal,
-            scale: None,
+            ..Attention::default()
         };
         check(subject, &case, what, [q, k, v]).await;
     }
@@ -140,7 +151,7 @@ pub async fn many_keys_are_split(subject: &Subject) {
         let [q, k, v] = &tensors(&case, 1.0);
         let what = Attention {
             causal,
-            scale: None,
+            ..Attention::default()
         };
         check(subject, &case, what, [q, k, v]).await;
     }
@@ -167,7 +178,7 @@ async fn spoil_key(subject: &Subject, case: &Case, special: f32, at: usize) {
     let dim = case.q[3];
     let causal = Attention {
         causal: true,
-        scale: None,
+        ..Attention::default()
     };
     let [q, k, v] = tensors(case, 1.0);
     let spoiled = |tensor: &Tensor| {
@@ -203,7 +214,7 @@ pub async fn views_are_taken_as_they_are(subject: &Subject) {
     let case = case(1, [4, 2], [37, 50], 20);
     let causal = Attention {
         causal: true,
-        scale: None,
+        ..Attention::default()
     };
     for gap in [0, 1, 4] {
         let q = side_by_side(case.q, 83, gap);
@@ -221,7 +232,7 @@ pub async fn wrong_heads_are_typed_errors(subject: &Subject) {
     let tensor = |dims: &[usize]| Tensor::new(vec![1.0; dims.iter().product()], dims);
     let causal = Attention {
         causal: true,
-        scale: None,
+        ..Attention::default()
     };
     let cases: [(&[usize], &[usize]); 6] = [
         (&[2, 3], &[2, 3]),

@@ -19,7 +19,7 @@ struct Half {
 
 /// Layout of `[batch, heads, rows, elements]` in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Layout {
+pub enum Layout {
     Dense,
     /// Rows contain all heads, as in the output of a matrix product.
     SideBySide,
@@ -64,7 +64,13 @@ async fn half(
     }
 }
 
-async fn attend(device: &GpuDevice, dtype: DType, case: &Case, layout: Layout, what: Attention) {
+pub async fn attend(
+    device: &GpuDevice,
+    dtype: DType,
+    case: &Case,
+    layout: Layout,
+    what: Attention,
+) {
     let tensor = async |dims: [usize; 4], seed, size| {
         let values = numbers(dims.iter().product(), seed, size);
         half(device, dtype, dims, layout, &values).await
@@ -108,7 +114,11 @@ pub async fn attention_of_halves_of_any_size(subject: &Subject) {
     {
         for causal in [false, true] {
             for scale in [None, Some(-0.2)] {
-                let what = Attention { causal, scale };
+                let what = Attention {
+                    causal,
+                    scale,
+                    ..Attention::default()
+                };
                 attend(device, dtype, case, Layout::Dense, what).await;
             }
         }
@@ -123,7 +133,7 @@ pub async fn many_keys_of_halves_are_split(subject: &Subject) {
     for (dtype, causal) in HALVES.into_iter().flat_map(|d| [(d, false), (d, true)]) {
         let what = Attention {
             causal,
-            scale: None,
+            ..Attention::default()
         };
         for case in [
             case(1, [8, 2], [1, 3000], 128),
@@ -140,7 +150,7 @@ pub async fn heads_of_halves_in_every_layout(subject: &Subject) {
     };
     let causal = Attention {
         causal: true,
-        scale: None,
+        ..Attention::default()
     };
     for (dtype, layout) in HALVES
         .into_iter()
@@ -159,13 +169,25 @@ pub async fn heads_of_halves_in_every_layout(subject: &Subject) {
 
 /// Keys and values that a mask hides have no influence, even if they are not finite; those that are seen arrive.
 pub async fn hidden_halves_do_not_matter(subject: &Subject) {
+    spoil_halves(subject, None).await;
+}
+
+/// The same with windows: shorter than a step of keys, as long, and longer.
+pub async fn halves_outside_a_window_do_not_matter(subject: &Subject) {
+    for window in [1, 20, 64, 90] {
+        spoil_halves(subject, Some(window)).await;
+    }
+}
+
+async fn spoil_halves(subject: &Subject, window: Option<usize>) {
     let Subject::Gpu(device) = subject else {
         return;
     };
     let case = case(1, [2, 1], [150, 150], 64);
-    let causal = Attention {
+    let what = Attention {
         causal: true,
-        scale: None,
+        window,
+        ..Attention::default()
     };
     for (dtype, special) in HALVES
         .into_iter()
@@ -184,11 +206,13 @@ pub async fn hidden_halves_do_not_matter(subject: &Subject) {
                 };
                 let q = tensor(case.q, &of_both).await;
                 let (k, v) = (tensor(case.k, &k).await, tensor(case.k, &v).await);
-                let found = q.attention_async(&k, &v, causal).await.unwrap();
+                let found = q.attention_async(&k, &v, what).await.unwrap();
                 let found = found.to_vec_async().await.unwrap();
-                let name = format!("{dtype:?} {special} at {at}, value: {is_value}");
+                let name =
+                    format!("{dtype:?} {special} at {at}, value: {is_value}, window {window:?}");
                 for (row, found) in found.chunks(64).enumerate() {
-                    let is_seen = row % 150 >= at;
+                    let seen = at..window.map_or(150, |n| at + n);
+                    let is_seen = seen.contains(&(row % 150));
                     let column = found.iter().position(|x| !x.is_finite());
                     match (is_seen, is_value) {
                         (false, _) => assert_eq!(column, None, "{name}, row {row}"),

@@ -31,6 +31,15 @@ fn kinds() -> Vec<(LayerConfig, bool)> {
             },
             true,
         ),
+        // As in models of the Mistral kind.
+        (
+            LayerConfig {
+                n_kv_heads: 2,
+                window: Some(5),
+                ..decoder.clone()
+            },
+            false,
+        ),
         (LayerConfig::encoder(48, 3, 100), true),
         (
             LayerConfig {
@@ -259,12 +268,14 @@ pub fn wrong_weights_are_typed_errors(subject: &Subject) {
         ..model.weights()
     };
     assert_eq!(code(&model.config, &weights).code(), "INVALID_ARGUMENT");
-    let wrong: [fn(&mut LayerConfig); 5] = [
+    let wrong: [fn(&mut LayerConfig); 7] = [
         |config| config.hidden = 0,
         |config| config.n_kv_heads = 3,
         |config| config.head_dim = 257,
         |config| config.head_dim = 7,
         |config| config.max_positions = usize::MAX,
+        |config| config.window = Some(0),
+        |config| (config.causal, config.window) = (false, Some(3)),
     ];
     for change in wrong {
         let mut config = model.config.clone();

@@ -126,12 +126,13 @@ impl Model {
         }
         let mut out = Vec::with_capacity(rows.len() * hidden);
         for (i, row) in rows.iter().enumerate() {
-            let seen = if config.causal { i + 1 } else { rows.len() };
+            let end = if config.causal { i + 1 } else { rows.len() };
+            let begin = end.saturating_sub(config.window.unwrap_or(end));
             let mut found = Vec::new();
             for head in 0..config.n_heads {
                 let key_head = head / (config.n_heads / config.n_kv_heads);
                 let of_head = |rows: &'_ [Vec<f64>]| -> Vec<Vec<f64>> {
-                    rows[..seen]
+                    rows[begin..end]
                         .iter()
                         .map(|row| row[key_head * dim..][..dim].to_vec())
                         .collect()

@@ -10,6 +10,7 @@
 )]
 
 mod attention;
+mod attention_window;
 mod calls;
 #[path = "../common/mod.rs"]
 mod common;
@@ -139,6 +140,12 @@ macro_rules! every_case {
                 attention::many_keys_are_split,
                 attention::keys_that_are_not_seen_do_not_matter,
                 attention::views_are_taken_as_they_are,
+                attention_window::windows_of_any_length_work,
+                attention_window::windows_over_many_heads_work,
+                attention_window::windows_over_many_keys_are_split,
+                attention_window::windows_over_all_keys_change_nothing,
+                attention_window::keys_outside_a_window_do_not_matter,
+                attention_window::wrong_windows_are_typed_errors,
                 attention::wrong_heads_are_typed_errors,
                 quantized::packed_weights_are_unpacked_on_the_way,
                 quantized::few_rows_and_many_give_the_same_products,
@@ -154,6 +161,8 @@ macro_rules! every_case {
                 half_attention::many_keys_of_halves_are_split,
                 half_attention::heads_of_halves_in_every_layout,
                 half_attention::hidden_halves_do_not_matter,
+                half_attention::halves_outside_a_window_do_not_matter,
+                attention_window::windows_of_halves_work,
                 half_products::products_of_halves_in_every_layout,
                 half_products::products_of_halves_of_any_size,
                 half_products::batches_of_products_of_halves,
@@ -256,6 +265,9 @@ macro_rules! every_case_in_parts {
                 attention::many_keys_are_split,
                 attention::keys_that_are_not_seen_do_not_matter,
                 attention::views_are_taken_as_they_are,
+                attention_window::windows_of_any_length_work,
+                attention_window::windows_over_many_keys_are_split,
+                attention_window::keys_outside_a_window_do_not_matter,
                 quantized::packed_weights_are_unpacked_on_the_way,
                 quantized::few_rows_and_many_give_the_same_products,
                 quantized::numbers_that_are_not_finite_stay_in_their_rows_and_columns,
@@ -266,6 +278,8 @@ macro_rules! every_case_in_parts {
                 half_attention::many_keys_of_halves_are_split,
                 half_attention::heads_of_halves_in_every_layout,
                 half_attention::hidden_halves_do_not_matter,
+                half_attention::halves_outside_a_window_do_not_matter,
+                attention_window::windows_of_halves_work,
                 half_products::products_of_halves_in_every_layout,
                 half_products::products_of_halves_of_any_size,
                 half_products::batches_of_products_of_halves,

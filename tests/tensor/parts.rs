@@ -241,10 +241,16 @@ pub async fn packed_weights_beyond_a_binding_work(subject: &Subject) {
 }
 
 pub async fn heads_beyond_a_binding_work(subject: &Subject) {
-    for causal in [false, true] {
+    for (causal, window) in [
+        (false, None),
+        (true, None),
+        (true, Some(1)),
+        (true, Some(100)),
+    ] {
         let what = Attention {
             causal,
-            scale: None,
+            window,
+            ..Attention::default()
         };
         for case in [
             case(1, [4, 2], [300, 500], 64),

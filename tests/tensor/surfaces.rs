@@ -115,6 +115,7 @@ pub fn attention_is_the_same_on_every_surface(subject: &Subject) {
     );
     let what = Attention {
         causal: true,
+        window: Some(4),
         scale: None,
     };
     let mut exact = vec![0.0; q.len()];

@@ -274,10 +274,11 @@ fn pictures_and_heads_of_any_lengths_are_right_or_errors() {
                 elements(q.dims(), wrong == 4),
                 elements(k.dims(), wrong == 5),
             );
-            for causal in [false, true] {
+            for (causal, window) in [(false, None), (true, None), (true, Some(cols))] {
                 let what = Attention {
                     causal,
-                    scale: None,
+                    window,
+                    ..Attention::default()
                 };
                 let mut out = vec![0.0; queries.len()];
                 assert_typed(cpu::attention(

@@ -17,6 +17,7 @@ pub struct AttentionKernel {
     key_heads: u32,
     head_dim: u32,
     causal: bool,
+    window: Option<u32>,
 }
 
 impl AttentionKernel {
@@ -30,6 +31,7 @@ impl AttentionKernel {
             key_heads: 1,
             head_dim,
             causal: false,
+            window: None,
         }
     }
 
@@ -57,6 +59,17 @@ impl AttentionKernel {
             ..self
         }
     }
+
+    /// Applies a causal mask, and lets each query see at most `window` keys: the last one that it sees and those before
+    /// it. At least 1.
+    #[must_use]
+    pub const fn with_window(self, window: u32) -> Self {
+        Self {
+            causal: true,
+            window: Some(window),
+            ..self
+        }
+    }
 }
 
 impl Kernel for AttentionKernel {
@@ -68,15 +81,17 @@ impl Kernel for AttentionKernel {
             key_heads,
             head_dim,
             causal,
+            window,
         } = *self;
         let sizes: [&[u32]; 2] = [&[heads, n_q, head_dim], &[key_heads, n_k, head_dim]];
         check_sizes("shape", &sizes)?;
         let is_wrong = head_dim > 256 || !heads.is_multiple_of(key_heads) || causal && n_k < n_q;
+        let is_wrong = is_wrong || window == Some(0);
         if is_wrong {
             return Err(Error::InvalidArgument {
                 name: "shape",
                 value: format!("{sizes:?}"),
-                expected: "heads of at most 256 elements, a multiple of the heads of keys, and a key for each query",
+                expected: "heads of at most 256 elements, a multiple of the heads of keys, a key for each query, and a window of at least 1",
             });
         }
         let (dim, n_k) = (u64::from(head_dim), u64::from(n_k));
@@ -88,8 +103,10 @@ impl Kernel for AttentionKernel {
             n_k,
             dim,
             causal,
+            window: window.map(u64::from),
             scale: 1.0 / (head_dim as f32).sqrt(),
-        };
+        }
+        .without_idle_window();
         let places = |n_heads: u64, rows: u64| Heads {
             offset: 0,
             batch: 0,

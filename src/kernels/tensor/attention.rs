@@ -27,16 +27,16 @@ pub fn attention_job(
     max_binding_bytes: u64,
 ) -> Result<Job> {
     what.check(&places)?;
-    let shared = one_query(what, places);
-    let (what, places) = shared
-        .as_ref()
-        .map_or((what, places), |(what, places)| (what, *places));
+    let what = what.without_idle_window();
+    let (what, places) = &one_query(&what, places).unwrap_or((what, places));
+    let places = *places;
     let form = Form::choose(what, tiles);
     let groups = what.n_q.div_ceil(form.queries) * what.batch * what.heads;
-    let wanted = ENOUGH_GROUPS.div_ceil(groups).min(what.n_k / MIN_SPLIT);
-    let splits = wanted.max(what.n_k.div_ceil(MAX_SPLIT)).max(1);
-    let split_len = what.n_k.div_ceil(splits).next_multiple_of(KEYS);
-    let splits = what.n_k.div_ceil(split_len);
+    let seen = what.seen_by(form.queries);
+    let wanted = ENOUGH_GROUPS.div_ceil(groups).min(seen / MIN_SPLIT);
+    let splits = wanted.max(seen.div_ceil(MAX_SPLIT)).max(1);
+    let split_len = seen.div_ceil(splits).next_multiple_of(KEYS);
+    let splits = seen.div_ceil(split_len);
     let rows = what.rows();
     let n_out = rows * what.dim;
     let [q, k, v] = places;
@@ -66,9 +66,10 @@ pub fn attention_job(
 }
 
 /// Returns the same attention with the heads that share keys as queries of one head, so that each key is read once for
-/// them; `None` unless there is one query, which sees all keys.
+/// them; `None` unless there is one query, and it sees all keys.
 fn one_query(what: &AttentionSize, [q, k, v]: [Heads; 3]) -> Option<(AttentionSize, [Heads; 3])> {
-    let is_one = what.batch == 1 && what.n_q == 1 && what.heads > what.key_heads;
+    let sees_all = what.n_q == 1 && what.window.is_none();
+    let is_one = what.batch == 1 && sees_all && what.heads > what.key_heads;
     // Heads of keys are batches.
     is_one.then(|| {
         let n_shared = what.heads / what.key_heads;
@@ -100,7 +101,7 @@ mod tests {
 
     #[test]
     fn long_rows_of_keys_are_split() {
-        let splits = |n_q, n_k| {
+        let splits = |n_q, n_k, window: Option<u64>| {
             let what = AttentionSize {
                 batch: 1,
                 heads: 8,
@@ -108,7 +109,8 @@ mod tests {
                 n_q,
                 n_k,
                 dim: 64,
-                causal: false,
+                causal: window.is_some(),
+                window,
                 scale: 1.0,
             };
             let heads = |n: u64| Heads {
@@ -123,13 +125,17 @@ mod tests {
             let Arg::Params(words) = &job.launches[0].args[4] else {
                 panic!("no parameters");
             };
-            assert!(words[5] * words[6] >= words[1] && (words[5] - 1) * words[6] < words[1]);
+            // Of all keys, or of those that a tile sees.
+            let seen = window.map_or(words[1], |n| n as u32 + n_q.min(64) as u32 - 1);
+            assert!(words[5] * words[6] >= seen && (words[5] - 1) * words[6] < seen);
             words[5]
         };
-        assert_eq!(splits(4096, 4096), 1);
-        assert_eq!(splits(4096, 100_000), 13);
-        assert_eq!(splits(1, 255), 1);
-        assert_eq!(splits(1, 4096), 16);
+        assert_eq!(splits(4096, 4096, None), 1);
+        assert_eq!(splits(4096, 100_000, None), 13);
+        assert_eq!(splits(1, 255, None), 1);
+        assert_eq!(splits(1, 4096, None), 16);
+        assert_eq!(splits(4096, 100_000, Some(4096)), 1);
+        assert_eq!(splits(64, 100_000, Some(2000)), 7);
     }
 
     #[test]
@@ -142,7 +148,7 @@ mod tests {
             n: 40,
             workgroup_bytes: 64 << 10,
         });
-        let of = |units, heads, n_q, dim, causal| {
+        let of = |units, heads, n_q, dim, causal, window: Option<u64>| {
             let what = AttentionSize {
                 batch: 1,
                 heads,
@@ -151,18 +157,22 @@ mod tests {
                 n_k: n_q,
                 dim,
                 causal,
+                window,
                 scale: 1.0,
             };
             assert_eq!(Form::choose(&what, AttentionTiles::Few), Form::FEW);
             Form::choose(&what, AttentionTiles::Any(units))
         };
-        assert_eq!(of(roomy, 32, 63, 64, true), Form::FEW);
-        assert_eq!(of(roomy, 32, 4096, 129, true), Form::FEW);
-        assert_eq!(of(None, 32, 4096, 64, true), Form::MANY_OF_64);
-        assert_eq!(of(small, 32, 4096, 128, true), Form::MANY_OF_128);
-        assert_eq!(of(roomy, 16, 2048, 64, true), Form::MANY_OF_64);
-        assert_eq!(of(roomy, 16, 2048, 64, false), Form::KEPT_OF_64);
-        assert_eq!(of(roomy, 16, 4096, 64, true), Form::KEPT_OF_64);
-        assert_eq!(of(roomy, 1, 64, 128, true), Form::KEPT_OF_128);
+        assert_eq!(of(roomy, 32, 63, 64, true, None), Form::FEW);
+        assert_eq!(of(roomy, 32, 4096, 129, true, None), Form::FEW);
+        assert_eq!(of(None, 32, 4096, 64, true, None), Form::MANY_OF_64);
+        assert_eq!(of(small, 32, 4096, 128, true, None), Form::MANY_OF_128);
+        assert_eq!(of(roomy, 16, 2048, 64, true, None), Form::MANY_OF_64);
+        assert_eq!(of(roomy, 16, 2048, 64, false, None), Form::KEPT_OF_64);
+        assert_eq!(of(roomy, 16, 4096, 64, true, None), Form::KEPT_OF_64);
+        assert_eq!(of(roomy, 1, 64, 128, true, None), Form::KEPT_OF_128);
+        // With a window no tile is much shorter than the others.
+        let window = Some(256);
+        assert_eq!(of(roomy, 16, 2048, 64, true, window), Form::KEPT_OF_64);
     }
 }

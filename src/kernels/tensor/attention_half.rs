@@ -50,6 +50,7 @@ pub fn attention_half_job(
     max_binding_bytes: u64,
 ) -> Result<Option<Job>> {
     what.check(&places)?;
+    let what = &what.without_idle_window();
     let is_taken = places.iter().all(|place| takes_heads(place, what.dim));
     if !is_taken || dtype == DType::F32 {
         return Err(Error::InvalidArgument {
@@ -142,10 +143,10 @@ impl Tile {
         rows_of(what).div_ceil(self.rows()) * what.batch * what.key_heads
     }
 
-    /// Returns the number of bytes of workgroup memory: queries and two steps of keys and values, in rows padded by a unit, and a
-    /// word for each column.
+    /// Returns the number of bytes of workgroup memory: queries and two steps of keys and values, in rows padded by a unit, and two
+    /// words for each column.
     const fn workgroup_bytes(self) -> u64 {
-        (self.rows() + 2 * 2 * KEYS) * 2 * (self.dim + UNIT) + 4 * self.dim
+        (self.rows() + 2 * 2 * KEYS) * 2 * (self.dim + UNIT) + 8 * self.dim
     }
 }
 
@@ -170,15 +171,18 @@ impl Form {
         } else {
             MIN_SPLIT
         };
+        // The rows of a tile may begin and end within those of a query.
+        let n_shared = what.heads / what.key_heads;
+        let seen = what.seen_by(tile.rows().div_ceil(n_shared) + 1);
         let wanted = match 2 * groups > units.n_units {
             true => 1,
-            false => (tile.resident * units.n_units / groups).min(what.n_k / min_split),
+            false => (tile.resident * units.n_units / groups).min(seen / min_split),
         };
         let wanted = wanted.max(1);
-        let split_len = what.n_k.div_ceil(wanted).next_multiple_of(KEYS);
+        let split_len = seen.div_ceil(wanted).next_multiple_of(KEYS);
         Some(Self {
             tile,
-            splits: what.n_k.div_ceil(split_len),
+            splits: seen.div_ceil(split_len),
             split_len,
         })
     }
@@ -216,7 +220,7 @@ fn launch(
     params.push((what.scale * std::f32::consts::LOG2_E).to_bits());
     let places = [q, k, v].map(|place| [place.offset, place.batch, place.head, place.row]);
     params.extend(places.iter().flatten().map(|n| (n / UNIT) as u32));
-    params.extend([f32::NEG_INFINITY.to_bits(), 0, 0, 0]);
+    params.extend([f32::NEG_INFINITY.to_bits(), what.window_word() as u32, 0, 0]);
     let out = match form.splits {
         1 => Slot::Out,
         _ => Slot::Partials,
@@ -232,6 +236,7 @@ fn launch(
             ("MATRICES", form.tile.matrices as u32),
             ("DIM", form.tile.dim as u32),
             ("CAUSAL", what.causal.into()),
+            ("WINDOW", what.window.is_some().into()),
             ("SPLIT", (form.splits > 1).into()),
             ("BFLOAT", (dtype == DType::BF16).into()),
             ("TO", to.code()),
@@ -259,6 +264,7 @@ mod tests {
             n_k,
             dim: 128,
             causal: true,
+            window: None,
             scale: 1.0,
         }
     }
@@ -279,6 +285,12 @@ mod tests {
         };
         assert_eq!(form(8192, 8192, of(99 << 10)), Some((64, 1)));
         assert_eq!(form(8192, 8192, of(48 << 10)), None);
+        let windowed = AttentionSize {
+            window: Some(512),
+            ..size(8, 8192)
+        };
+        // The eight queries share a workgroup, which sees seven more keys than the window has.
+        assert!(Form::of(&windowed, H100).is_some_and(|form| form.splits == 2));
     }
 
     #[test]

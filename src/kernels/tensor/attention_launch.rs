@@ -80,6 +80,9 @@ pub struct AttentionSize {
     pub dim: u64,
     /// True for a causal mask: the last query sees all keys, and each query before it one key less.
     pub causal: bool,
+    /// Number of keys that a query sees at most, if `causal`: the last one that it sees and those before it. At least 1;
+    /// `None` for all.
+    pub window: Option<u64>,
     /// Factor of the products of queries and keys.
     pub scale: f32,
 }
@@ -88,6 +91,27 @@ impl AttentionSize {
     /// Returns the number of queries of all batches and heads.
     pub(super) const fn rows(&self) -> u64 {
         self.batch * self.heads * self.n_q
+    }
+
+    /// Returns the largest number of keys that a tile of `queries` queries sees.
+    pub(super) fn seen_by(&self, queries: u64) -> u64 {
+        let more = queries.min(self.n_q) - 1;
+        self.window
+            .map_or(self.n_k, |n| n.saturating_add(more).min(self.n_k))
+    }
+
+    /// Returns the same sizes without a window that hides no key.
+    #[must_use]
+    pub(in crate::kernels) fn without_idle_window(self) -> Self {
+        Self {
+            window: self.window.filter(|&n| n < self.n_k),
+            ..self
+        }
+    }
+
+    /// Returns the window as the kernels take it; 0 if there is none.
+    pub(super) fn window_word(&self) -> u64 {
+        self.window.unwrap_or_default()
     }
 
     /// Checks that the sizes are consistent and the heads are inside their buffers.
@@ -112,7 +136,9 @@ impl AttentionSize {
             ];
             place.n < 1 << 58 && place.offset.saturating_add(span(axes)) <= place.n
         });
+        let is_window = self.window.is_none_or(|n| n > 0 && self.causal);
         let fits = heads.is_multiple_of(key_heads) && dim <= 256 && (!self.causal || n_q <= n_k);
+        let fits = fits && is_window;
         if is_inside && fits {
             return Ok(());
         }
@@ -121,7 +147,7 @@ impl AttentionSize {
             value: format!(
                 "[{batch}, {heads}, {n_q}, {dim}] over [{batch}, {key_heads}, {n_k}, {dim}]"
             ),
-            expected: "heads of at most 256 elements inside their buffers, a multiple of the heads of keys, and a key for each query",
+            expected: "heads of at most 256 elements inside their buffers, a multiple of the heads of keys, a key for each query, and a window only with a mask",
         })
     }
 }
@@ -169,7 +195,9 @@ impl Form {
         let keeps =
             compute_units.is_some_and(|units| units.workgroup_bytes / 2 >= Self::KEPT_BYTES);
         let groups = what.n_q.div_ceil(Self::KEPT_OF_64.queries) * what.batch * what.heads;
-        let fills = groups >= Self::MIN_GROUPS << u32::from(what.causal);
+        // With a window most workgroups are of one length.
+        let is_uneven = what.causal && what.window.is_none();
+        let fills = groups >= Self::MIN_GROUPS << u32::from(is_uneven);
         match (what.dim > 64, keeps) {
             (true, true) => Self::KEPT_OF_128,
             (true, false) => Self::MANY_OF_128,
@@ -205,7 +233,7 @@ pub(super) struct Args {
     pub(super) out: Arg,
     pub(super) out_from: u64,
     pub(super) out_heads: u64,
-    /// First key, and number of keys of a split, a multiple of 64.
+    /// First key, and number of keys of a split, a multiple of 64. With a window, splits begin at the first key that a tile sees.
     pub(super) first_key: u64,
     pub(super) split_len: u64,
     /// Number of splits of this launch, of the launches before it, and in total; `None` if there is only one.
@@ -307,13 +335,14 @@ pub(super) fn launch(
         args.out_from,
         args.out_heads,
         what.batch * what.heads,
-        0,
+        what.window_word(),
         0,
     ];
     params.extend(words.map(|n| n as u32));
     let mut overrides = form.overrides(what.dim);
     overrides.extend([
         ("CAUSAL", what.causal.into()),
+        ("WINDOW", what.window.is_some().into()),
         ("SPLIT", args.splits.is_some().into()),
         ("ALIGNED", aligned.into()),
     ]);

@@ -191,6 +191,20 @@ struct Whole<'a> {
 }
 
 impl Whole<'_> {
+    /// Returns the first key and the number of keys of each launch for `n_q` queries from `query` on: together all keys
+    /// or, if there is a window, those that one of the queries sees.
+    fn keys_of(&self, query: u64, n_q: u64) -> impl Iterator<Item = (u64, u64)> {
+        let what = self.what;
+        let (start, end) = match what.window {
+            Some(window) => {
+                let end = what.n_k - what.n_q + query + 1;
+                (end.saturating_sub(window), end + n_q - 1)
+            }
+            None => (0, what.n_k),
+        };
+        parts(end - start, self.part.n_k).map(move |(first, n)| (start + first, n))
+    }
+
     /// Appends the launches over all keys for some queries.
     fn push_launches(&self, part: Part, first: [u64; 3], launches: &mut Vec<Launch>) {
         let what = self.what;
@@ -206,7 +220,7 @@ impl Whole<'_> {
         let [q_span, _, _, out_span] = part.spans(what, &self.places);
         let out = around(Slot::Out, out_at, out_at + out_span);
         let split_len = self.part.n_k.min(MAX_SPLIT).next_multiple_of(KEYS);
-        let lists: Vec<(u64, u64)> = parts(what.n_k, self.part.n_k).collect();
+        let lists: Vec<(u64, u64)> = self.keys_of(query, part.n_q).collect();
         let splits_of = |n: u64| n.div_ceil(split_len);
         let all_splits: u64 = lists.iter().map(|&(_, n)| splits_of(n)).sum();
         let mut splits_before = 0;
@@ -323,6 +337,44 @@ mod tests {
     }
 
     #[test]
+    fn parts_have_the_keys_that_their_queries_see() {
+        let what = AttentionSize {
+            batch: 1,
+            heads: 1,
+            key_heads: 1,
+            n_q: 300,
+            n_k: 1000,
+            dim: 64,
+            causal: true,
+            window: Some(100),
+            scale: 1.0,
+        };
+        let place = |rows: u64| Heads {
+            offset: 0,
+            batch: 0,
+            head: 0,
+            row: 64,
+            n: 64 * rows,
+        };
+        let places = [place(300), place(1000), place(1000)];
+        let (launches, _) =
+            in_parts(&what, places, AttentionTiles::Any(None), 4 * (8 << 10)).unwrap();
+        let mut n_keys = 0;
+        for launch in &launches {
+            let Some(Arg::Params(words)) = launch.args.last() else {
+                panic!("no parameters");
+            };
+            if launch.args.len() == 5 {
+                let [n_q, end, first, begin] = [0, 1, 9, 24].map(|i| words[i]);
+                assert!(begin + 100 > first && end <= first + n_q, "{words:?}");
+                n_keys += u64::from(n_q * (end - begin));
+            }
+        }
+        // At least those that each query sees, and not much more than tiles of 100 queries do.
+        assert!((300 * 100..300 * 230).contains(&n_keys), "{n_keys}");
+    }
+
+    #[test]
     fn parts_fit_and_process_each_key_once() {
         for [batch, heads, key_heads, n_q, n_k, dim] in [
             [1, 4, 2, 300, 500, 64],
@@ -342,6 +394,7 @@ mod tests {
                     n_k,
                     dim,
                     causal: false,
+                    window: None,
                     scale: 1.0,
                 };
                 check(&what, side_by_side, 16 << 10);

@@ -1,6 +1,7 @@
 import { bytesOf, checkSize, fail } from "../base/arguments.js";
 import { bitsOfFloat16, unshared, viewAs } from "../base/views.js";
-import type { HalfType, Shape } from "./types.js";
+import type { Op } from "../wasm/tensor.js";
+import type { AttentionOptions, HalfType, Shape } from "./types.js";
 
 const MAX_WORD = 2 ** 32 - 1;
 
@@ -39,6 +40,12 @@ export function packedWords(name: string, value: unknown): [words: Float32Array,
 
 export function checkWord(name: string, value: number): void {
   checkSize(name, value, MAX_WORD);
+}
+
+/** Returns the operation of `attention`; throws `INVALID_ARGUMENT` unless the window is a whole number. */
+export function attentionOp({ causal = false, scale, window }: AttentionOptions): Op {
+  if (window !== undefined) checkWord("window", window);
+  return ["attention", causal, scale, window];
 }
 
 /** Returns a copy of a block of parameters as words; throws `INVALID_ARGUMENT` unless its length is a positive multiple of

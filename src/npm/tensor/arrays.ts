@@ -1,7 +1,7 @@
 import { fail } from "../base/arguments.js";
 import { PagepressError } from "../base/errors.js";
 import type { Op } from "../wasm/tensor.js";
-import { checkedFloats, checkWord, packedWords, words } from "./arguments.js";
+import { attentionOp, checkedFloats, checkWord, packedWords, words } from "./arguments.js";
 import { type Inputs, Operations } from "./operations.js";
 import type { AttentionOptions, Floats, NormOptions, Quantization, Reduction, Shape, Step } from "./types.js";
 
@@ -76,10 +76,10 @@ export abstract class ArrayOperations extends Operations<Float32Array, Promise<F
 
   /** Computes, for each query, the mean of the values weighted by the softmax of its scaled products with the keys. The
    * result has the shape of the queries; the products are never stored. Rejects with `SHAPE_MISMATCH` if the shapes do not
-   * match. */
+   * match, and with `INVALID_ARGUMENT` for a window of 0 or without `causal`. */
   async attention(queries: Float32Array, keys: Float32Array, values: Float32Array, options: HeadsOptions): Promise<Floats> {
-    const { shape, keyShape = shape, causal = false, scale } = options;
-    return this.run(["attention", causal, scale], { queries, keys, values }, [shape, keyShape, keyShape]);
+    const { shape, keyShape = shape } = options;
+    return this.run(attentionOp(options), { queries, keys, values }, [shape, keyShape, keyShape]);
   }
 
   /** Multiplies `a`, `[m, k]`, by the transpose of packed weights, `[n, k]`; the result is `[m, n]`. `k` must be a multiple

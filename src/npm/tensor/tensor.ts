@@ -2,7 +2,7 @@ import { checkOneOf, fail } from "../base/arguments.js";
 import { disposal } from "../base/disposal.js";
 import type { DeviceBuffer } from "../base/types.js";
 import type { Op, Tensor } from "../wasm/tensor.js";
-import { checkWord, words } from "./arguments.js";
+import { attentionOp, checkWord, words } from "./arguments.js";
 import { now, settled } from "./call.js";
 import { Held } from "./dispose.js";
 import type { Inputs } from "./operations.js";
@@ -126,9 +126,10 @@ export class GpuTensor {
 
   /** Computes the attention of these queries, `[heads, queries, elements]` or `[batch, heads, queries, elements]`: for each
    * query the mean of the values, weighted by the softmax of its scaled products with the keys, which are never stored.
-   * `keys` and `values` may have fewer heads, each shared by an equal number of query heads. */
-  attention(keys: GpuTensor, values: GpuTensor, { causal = false, scale }: AttentionOptions = {}): Promise<GpuTensor> {
-    return this.#run(["attention", causal, scale], { keys, values });
+   * `keys` and `values` may have fewer heads, each shared by an equal number of query heads. Rejects with `INVALID_ARGUMENT` for a
+   * window of 0 or without `causal`. */
+  async attention(keys: GpuTensor, values: GpuTensor, options: AttentionOptions = {}): Promise<GpuTensor> {
+    return this.#run(attentionOp(options), { keys, values });
   }
 
   /** Multiplies this tensor, `[m, k]`, by the transpose of packed weights, `[n, k]`; the result is `[m, n]`. */

@@ -45,6 +45,9 @@ export interface NormOptions<T> {
 export interface AttentionOptions {
   /** If true, the last query attends to all keys, and each earlier query to one key less. Default false. */
   causal?: boolean;
+  /** Number of keys that a query attends to at most: the last one that it sees, and those before it. At least 1, and only with
+   * `causal`. Default: all. */
+  window?: number;
   /** Factor of the products of queries and keys. Default: 1 / √(elements of a head). */
   scale?: number;
 }

@@ -18,7 +18,8 @@ const BLOCK: usize = 64;
 ///
 /// # Errors
 /// [`ShapeMismatch`](crate::Error::ShapeMismatch), [`LengthMismatch`](crate::Error::LengthMismatch);
-/// [`InvalidArgument`](crate::Error::InvalidArgument) for heads of more than 256 elements.
+/// [`InvalidArgument`](crate::Error::InvalidArgument) for heads of more than 256 elements, or for a window of 0 or
+/// without a causal mask.
 pub fn attention(
     what: Attention,
     (queries, q_shape): (&[f32], &Shape),
@@ -38,14 +39,17 @@ pub fn attention(
         let (product, query) = (row / size.n_q, row % size.n_q);
         let (batch, head) = (product / size.heads, product % size.heads);
         let key_head = batch * size.key_heads + head / (size.heads / size.key_heads);
-        let of_keys = key_head * size.n_k * size.dim;
-        let seen = match what.causal {
-            true => query + size.n_k - size.n_q + 1,
-            false => size.n_k,
-        };
+        let seen = what.seen(query, size.n_q, size.n_k);
+        let of_keys = (key_head * size.n_k + seen.start) * size.dim;
         let query = &queries[start..start + size.dim];
         let rows = [&keys[of_keys..], &values[of_keys..]];
-        one_query(query, rows, (seen, size.dim), what.scale_of(size.dim), out);
+        one_query(
+            query,
+            rows,
+            (seen.len(), size.dim),
+            what.scale_of(size.dim),
+            out,
+        );
     });
     Ok(())
 }

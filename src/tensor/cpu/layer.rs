@@ -152,14 +152,16 @@ impl Layer<'_> {
             round(config.kv_type, values)?;
         }
         let dim = config.head_dim;
-        let scale = config.attention().scale_of(dim);
+        let what = config.attention();
+        let scale = what.scale_of(dim);
         let mut out = zeros(q.len())?;
         for_shares(&mut out, dim, |start, out| {
             let (row, head) = (start / q_width, start % q_width / dim);
-            let at = head / (config.n_heads / config.n_kv_heads) * dim;
-            let seen = if config.causal { row + 1 } else { self.n };
+            let seen = what.seen(row, self.n, self.n);
+            let at = seen.start * kv_width + head / (config.n_heads / config.n_kv_heads) * dim;
             let query = &q[start..start + dim];
-            one_query(query, [&k[at..], &v[at..]], (seen, kv_width), scale, out);
+            let size = (seen.len(), kv_width);
+            one_query(query, [&k[at..], &v[at..]], size, scale, out);
         });
         Ok(out)
     }

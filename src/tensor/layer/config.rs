@@ -1,5 +1,7 @@
 //! [`LayerConfig`]: sizes and variants of a layer's parts.
 
+use std::ops::Range;
+
 use super::rotary::rotary_turns;
 pub use crate::ops::Norm;
 use crate::ops::{DType, Shape};
@@ -10,10 +12,19 @@ pub(crate) const MAX_HEAD_DIM: usize = 256;
 
 /// Parameters of attention. The result of a query is NaN if a product with a visible key is NaN or +∞, or if all of
 /// them are -∞. Masked keys have no effect.
+///
+/// ```
+/// use pagepress::tensor::layer::Attention;
+///
+/// let what = Attention { causal: true, window: Some(4096), ..Attention::default() };
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Attention {
     /// True for a causal mask: the last query sees all keys, and each query before it one key less.
     pub causal: bool,
+    /// Number of keys that a query sees at most: the last one that it sees, and those before it (sliding-window
+    /// attention). At least 1, and only with a causal mask. `None` means all keys that the mask leaves.
+    pub window: Option<usize>,
     /// Factor of the products of queries and keys. `None` means 1 / √`dim`, where `dim` is the number of elements of a
     /// head.
     pub scale: Option<f32>,
@@ -30,7 +41,39 @@ pub(crate) struct AttentionDims {
     pub(crate) dim: usize,
 }
 
+/// Checks that a window has a key, and that there is a causal mask with it.
+fn check_window(causal: bool, window: Option<usize>) -> Result<()> {
+    match window {
+        Some(n) if n == 0 || !causal => Err(Error::InvalidArgument {
+            name: "window",
+            value: match causal {
+                true => n.to_string(),
+                false => format!("{n} without a causal mask"),
+            },
+            expected: "at least 1, with a causal mask",
+        }),
+        _ => Ok(()),
+    }
+}
+
 impl Attention {
+    /// Returns the keys that query `i` of `n_q` sees, of `n_k`, at least `n_q` if there is a causal mask.
+    pub(crate) fn seen(self, i: usize, n_q: usize, n_k: usize) -> Range<usize> {
+        let end = match self.causal {
+            true => i + n_k - n_q + 1,
+            false => n_k,
+        };
+        end - self.window.map_or(end, |n| n.min(end))..end
+    }
+
+    /// Returns the keys that any of `n_q` queries sees, of `n_k`.
+    pub(crate) fn all_seen(self, n_q: usize, n_k: usize) -> Range<usize> {
+        match n_q {
+            0 => 0..n_k,
+            _ => self.seen(0, n_q, n_k).start..n_k,
+        }
+    }
+
     /// Returns the factor of the products for heads of `dim` elements.
     #[must_use]
     pub fn scale_of(self, dim: usize) -> f32 {
@@ -63,6 +106,7 @@ impl Attention {
                 "heads of queries are a multiple of the heads of keys",
             ));
         }
+        check_window(self.causal, self.window)?;
         if n_k == 0 && n_q > 0 || self.causal && n_k < n_q {
             return Err(mismatch("each query sees at least one key"));
         }
@@ -115,6 +159,9 @@ pub struct LayerConfig {
     /// True if a row attends to itself and the rows before it, including those of earlier calls; false if it attends to
     /// all rows of its call.
     pub causal: bool,
+    /// Number of rows that a row of a causal layer attends to at most: itself and those before it, as
+    /// [`Attention::window`]; `None` for all of them. The key-value cache keeps all rows.
+    pub window: Option<usize>,
     /// Base of the rotary positions, often 10,000; `None` for no positions. Elements i and i + `head_dim` / 2 of a head
     /// are rotated by position · base^(-2 i / `head_dim`).
     pub rotary_base: Option<f32>,
@@ -142,6 +189,7 @@ impl LayerConfig {
             norm: Norm::Rms { epsilon: 1e-5 },
             mlp: Mlp::SwiGlu,
             causal: true,
+            window: None,
             rotary_base: Some(10_000.0),
             max_positions: 2048,
             kv_type: DType::F32,
@@ -173,6 +221,7 @@ impl LayerConfig {
     pub(crate) const fn attention(&self) -> Attention {
         Attention {
             causal: self.causal,
+            window: self.window,
             scale: None,
         }
     }
@@ -204,6 +253,7 @@ impl LayerConfig {
         if self.rotary_base.is_some() && self.head_dim % 2 == 1 {
             return wrong("head_dim", self.head_dim, "even, for rotary positions");
         }
+        check_window(self.causal, self.window)?;
         if self.kv_type.is_half() && self.kv_width() % 2 == 1 {
             let expected = "n_kv_heads head_dim is even, for keys and values of 16 bits";
             return wrong("head_dim", self.head_dim, expected);

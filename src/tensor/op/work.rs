@@ -97,11 +97,12 @@ impl Op {
                 let n_units = n_out as f64 * 2.0 / CHEAP_STEPS;
                 Work::new(Class::Functions, n_read + n_out, n_units)
             }
-            Self::Attention(_) => {
+            Self::Attention(what) => {
                 let n_keys = inputs.get(1).map_or(0, |keys| {
                     let rank = keys.rank().max(2);
                     keys.dims().get(rank - 2).copied().unwrap_or(0)
                 });
+                let n_keys = what.window.map_or(n_keys, |n| n.min(n_keys));
                 let n_units = 2.0 * n_out as f64 * n_keys as f64;
                 Work::new(Class::Products, n_read + n_out, n_units)
             }
@@ -133,6 +134,7 @@ impl Step {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tensor::layer::Attention;
 
     #[test]
     fn single_cheap_steps_are_memory_bound() {
@@ -142,5 +144,21 @@ mod tests {
         let both = of(&[Step::Gelu, Step::Mul]);
         assert_eq!(both, Work::new(Class::Functions, 300, 112.5));
         assert_eq!(Work::matmul(usize::MAX, 2, 1).class, Class::Products);
+    }
+
+    #[test]
+    fn attention_costs_the_keys_of_its_window() {
+        let shape = Shape::new(&[2, 100, 8]).unwrap();
+        let units = |window| {
+            let what = Attention {
+                causal: true,
+                window,
+                ..Attention::default()
+            };
+            Op::Attention(what).work(&[&shape; 3], &shape).n_units
+        };
+        assert_eq!(units(None), 2.0 * 1600.0 * 100.0);
+        assert_eq!(units(Some(30)), 2.0 * 1600.0 * 30.0);
+        assert_eq!(units(Some(300)), units(None));
     }
 }

@@ -41,10 +41,26 @@ pub(super) fn size_of(
         n_k: dims.n_k as u64,
         dim: dims.dim as u64,
         causal: what.causal,
+        window: what.window.map(|n| n as u64),
         scale: what.scale_of(dims.dim),
     };
     let is_empty = dims.batch * dims.heads * dims.n_q * dims.dim == 0;
     Ok((!is_empty).then_some(size))
+}
+
+/// Returns the views of the keys and values that a query sees: without those before the first query's window. The result
+/// of the queries is the same with them.
+pub(super) fn seen_keys(
+    what: Attention,
+    [q, k, v]: [&TensorView; 3],
+) -> Result<Option<[TensorView; 2]>> {
+    let dims = what.size(q.shape(), k.shape(), v.shape())?;
+    let seen = what.all_seen(dims.n_q, dims.n_k);
+    if seen.start == 0 {
+        return Ok(None);
+    }
+    let axis = k.shape().rank() - 2;
+    Ok(Some([k.slice(axis, seen.clone())?, v.slice(axis, seen)?]))
 }
 
 impl Recording {

@@ -1,12 +1,14 @@
 //! Records operations on tensors of any types, and conversions between types. Operations are computed in f32: operands
 //! of 16 bits are converted to scratch buffers first, and the result is rounded once.
 
+use super::attention::seen_keys;
 use super::elementwise::merged_axes;
 use super::{Download, Operand, Recording};
 use crate::Result;
 use crate::gpu::{Backend, Buffer, HostMemory, HostUse, Place, Recorder};
 use crate::kernels::tensor::{Cast, cast_job};
 use crate::kernels::{SLICE_ALIGNMENT, Slot};
+use crate::tensor::layer::Attention;
 use crate::tensor::op::Op;
 use crate::tensor::{DType, Shape, TensorView};
 
@@ -50,14 +52,44 @@ impl Recording {
             }
             _ => {}
         }
+        if let (Op::Attention(what), &[q, k, v]) = (op, inputs) {
+            return self.attention_of_any(*what, [q, k, v], out).await;
+        }
+        self.operation_in_f32(op, inputs, out).await
+    }
+
+    /// Records attention on matrix units if the device has those that take it, else in f32. Keys and values that no query
+    /// sees are neither read nor converted.
+    async fn attention_of_any(
+        &mut self,
+        what: Attention,
+        [q, k, v]: [AnyOperand<'_>; 3],
+        out: AnyOperand<'_>,
+    ) -> Result<()> {
+        let seen = seen_keys(what, [q.view, k.view, v.view])?;
+        let [k_view, v_view] = seen
+            .as_ref()
+            .map_or([k.view, v.view], |seen| seen.each_ref());
+        let inputs = [
+            q,
+            AnyOperand { view: k_view, ..k },
+            AnyOperand { view: v_view, ..v },
+        ];
         #[cfg(not(target_arch = "wasm32"))]
-        if let (Op::Attention(what), &[q, k, v]) = (op, inputs)
-            && self
-                .attention_on_matrix_units(*what, [q, k, v], out)
-                .await?
-        {
+        if self.attention_on_matrix_units(what, inputs, out).await? {
             return Ok(());
         }
+        self.operation_in_f32(&Op::Attention(what), &inputs, out)
+            .await
+    }
+
+    /// Records an operation in f32, and the rounding of its result.
+    async fn operation_in_f32(
+        &mut self,
+        op: &Op,
+        inputs: &[AnyOperand<'_>],
+        out: AnyOperand<'_>,
+    ) -> Result<()> {
         let mut wide = Vec::with_capacity(inputs.len());
         for &input in inputs {
             wide.push(self.widened(input).await?);

@@ -381,7 +381,8 @@ impl GpuTensor {
     /// can be joined without a copy by `permute`, `contiguous_async` and `reshape`.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`]; [`Error::InvalidArgument`] for heads of more than 256 elements.
+    /// [`Error::ShapeMismatch`]; [`Error::InvalidArgument`] for heads of more than 256 elements, or for a window of 0
+    /// or without a causal mask.
     pub async fn attention_async(
         &self,
         keys: &Self,

@@ -18,7 +18,7 @@ export type Op =
   | readonly ["dot" | "matmul" | "convolve2d"]
   | readonly ["norm", kind: string, epsilon: number, weight: boolean, bias: boolean]
   | readonly ["rotary", first: number]
-  | readonly ["attention", causal: boolean, scale: number | undefined]
+  | readonly ["attention", causal: boolean, scale: number | undefined, window: number | undefined]
   | readonly ["matmulQuantized", quantization: string, size: Uint32Array, bytes: number];
 "#;
 
@@ -47,6 +47,7 @@ pub(super) fn op(given: &Array) -> Result<Op> {
         },
         "attention" => Op::Attention(Attention {
             causal: is_set(1),
+            window: given.get(3).as_f64().map(|n| n as usize),
             scale: number(&second),
         }),
         "matmulQuantized" => {

@@ -24,10 +24,10 @@ export async function checkModelParts(subject) {
   for (const [shape, keyShape] of [[[1, 1, 4], [1, 1, 4]], [[4, 7, 16], [2, 9, 16]], [[2, 33, 64], [2, 33, 64]]]) {
     const length = (dims) => dims.reduce((product, dim) => product * dim, 1);
     const [q, k, v] = [numbers(length(shape), 18, 2), numbers(length(keyShape), 19, 2), numbers(length(keyShape), 20, 2)];
-    for (const [causal, scale] of [[false, undefined], [true, undefined], [true, 0.25]]) {
-      const exact = reference.attention(q, k, v, shape, keyShape, causal, scale);
-      const found = await subject.attention(q, k, v, { shape, keyShape, causal, ...(scale && { scale }) });
-      checkNear(found, exact, ATTENTION, `attention ${shape} to ${keyShape}`);
+    for (const mask of [{}, { causal: true }, { causal: true, scale: 0.25 }, { causal: true, window: 3 }, { causal: true, window: 40 }]) {
+      const exact = reference.attention(q, k, v, shape, keyShape, mask);
+      const found = await subject.attention(q, k, v, { shape, keyShape, ...mask });
+      checkNear(found, exact, ATTENTION, `attention ${shape} to ${keyShape}, ${JSON.stringify(mask)}`);
     }
   }
   for (const [shape, first] of [[[1, 1, 2], 0], [[3, 5, 6], 2], [[40, 3, 64], 900], [[0, 2, 4], 0]]) {
@@ -58,6 +58,9 @@ export async function checkModelParts(subject) {
     ["SHAPE_MISMATCH", () => subject.attention(a, a, a, { shape: [512] })],
     ["LENGTH_MISMATCH", () => subject.attention(a, a, a.subarray(1), { shape: [2, 16, 16] })],
     ["INVALID_ARGUMENT", () => subject.attention(a, a, a, { shape: [1, 1, 512] })],
+    ["INVALID_ARGUMENT", () => subject.attention(a, a, a, { shape: [2, 16, 16], window: 3 })],
+    ["INVALID_ARGUMENT", () => subject.attention(a, a, a, { shape: [2, 16, 16], causal: true, window: 0 })],
+    ["INVALID_ARGUMENT", () => subject.attention(a, a, a, { shape: [2, 16, 16], causal: true, window: 1.5 })],
     ["LENGTH_MISMATCH", () => subject.matmulQuantized(a, new Uint8Array(209), "q6k", 2, 256, 1)],
     ["INVALID_ARGUMENT", () => subject.matmulQuantized(a, new Uint8Array(210), "q6k", 2, 255, 1)],
     ["INVALID_ARGUMENT", () => subject.matmulQuantized(a, new Uint8Array(210), "q7k", 2, 256, 1)],
@@ -80,6 +83,8 @@ export async function checkModelPartsOfTensors(gpu) {
   const found = await heads.attention(heads, heads, { causal: true });
   check(String(found.shape) === "4,6,16", `attention gives ${found.shape}`);
   same(await found.read(), await gpu.attention(dense, dense, dense, { shape, causal: true }), "attention");
+  const near = await heads.attention(heads, heads, { causal: true, window: 2 });
+  same(await near.read(), await gpu.attention(dense, dense, dense, { shape, causal: true, window: 2 }), "attention with a window");
   const table = reference.rotaryTurns(10_000, 16, 9);
   const [rowsOfHeads, turns] = [a.reshape([6, 4, 16]), await gpu.tensor(table, [9, 16])];
   const turned = await rowsOfHeads.rotary(turns, 3);

@@ -202,19 +202,20 @@ export function rotary(a, turns, [, heads, elements], first) {
 }
 
 /** Returns the attention of queries `[heads, queries, elements]` over keys and values `[key heads, keys, elements]`. */
-export function attention(q, k, v, [heads, nQ, dim], [keyHeads, nK], causal, scale = 1 / Math.sqrt(dim)) {
+export function attention(q, k, v, [heads, nQ, dim], [keyHeads, nK], { causal = false, window = nK, scale = 1 / Math.sqrt(dim) }) {
   const out = [];
   for (let head = 0; head < heads; head += 1) {
     const keyHead = Math.floor(head / (heads / keyHeads));
     for (let i = 0; i < nQ; i += 1) {
       const query = q.subarray((head * nQ + i) * dim, (head * nQ + i + 1) * dim);
       const seen = causal ? i + nK - nQ + 1 : nK;
+      const first = Math.max(0, seen - window);
       const rowOf = (from, j) => from.subarray((keyHead * nK + j) * dim, (keyHead * nK + j + 1) * dim);
-      const scores = Array.from({ length: seen }, (_, j) => rowOf(k, j).reduce((sum, x, e) => sum + x * query[e], 0) * scale);
+      const scores = Array.from({ length: seen - first }, (_, j) => rowOf(k, first + j).reduce((sum, x, e) => sum + x * query[e], 0) * scale);
       const most = Math.max(...scores);
       const weights = scores.map((score) => Math.exp(score - most));
       const total = weights.reduce((sum, x) => sum + x, 0);
-      for (let e = 0; e < dim; e += 1) out.push(weights.reduce((sum, x, j) => sum + x * rowOf(v, j)[e], 0) / total);
+      for (let e = 0; e < dim; e += 1) out.push(weights.reduce((sum, x, j) => sum + x * rowOf(v, first + j)[e], 0) / total);
     }
   }
   return out;
