@@ -194,7 +194,7 @@ impl WgslForwardPass {
             None => Err(Error::InvalidArgument {
                 name: "input",
                 value: format!("{n} rows"),
-                expected: "at most max_positions",
+                expected: "at most as many rows as the layer has positions",
             }),
         }
     }
