@@ -91,14 +91,12 @@ impl WebLayer {
     }
 
     /// Returns the number of rows of the sequence so far.
-    #[must_use]
     #[wasm_bindgen(getter)]
     pub fn position(&self) -> JsResult<usize> {
         self.with(|layer| Ok(layer.position()))
     }
 
     /// Returns the number of bytes of weights, rotary table and cache on the device.
-    #[must_use]
     #[wasm_bindgen(getter, js_name = deviceBytes)]
     pub fn device_bytes(&self) -> JsResult<f64> {
         self.with(|layer| Ok(layer.device_bytes() as f64))
