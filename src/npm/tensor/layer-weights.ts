@@ -1,6 +1,7 @@
 import { checkOneOf, checkOptions, fail } from "../base/arguments.js";
 import type { LayerWeights as RawWeights } from "../wasm/tensor.js";
 import { checkedBits, checkedFloats, packedWords } from "./arguments.js";
+import { now } from "./call.js";
 import type { GpuDevice } from "./device.js";
 import type { LayerMatrix, LayerNorm, LayerWeights, LowRank, LowRankQkv } from "./layer-types.js";
 import { rawOf } from "./tensor.js";
@@ -85,8 +86,11 @@ export function lowRankValues(lora: LowRankQkv): readonly Values[] {
 export async function upload(device: GpuDevice, all: readonly Values[], list: RawWeights): Promise<void> {
   for (const { name, form, length, words } of all) {
     const tensor = await device.tensor(words);
-    list.add(name, form, length, rawOf(name, tensor));
-    tensor.dispose();
+    try {
+      now(() => list.add(name, form, length, rawOf(name, tensor)));
+    } finally {
+      tensor.dispose();
+    }
     await device.synchronize();
   }
 }
