@@ -13,6 +13,8 @@ import { batchOf, type GpuCommandBatch } from "./batch.js";
 import { loadTensors, now, settled } from "./call.js";
 import { Held } from "./dispose.js";
 import { addArguments, checkedGrid, checkedOptions, kernelOf, rawKernel, type GpuKernel, type KernelArgument } from "./kernel.js";
+import type { LayerConfig, LayerWeights } from "./layer-types.js";
+import { layerOn, type WgslForwardPass } from "./layer.js";
 import { QuantizedWeights, tensorOf, type GpuTensor } from "./tensor.js";
 import type {
   DType, Floats, GpuCapabilities, GpuDeviceInfo, GpuDeviceOptions, Grid, HalfType, Halves, KernelOptions, Quantization, Shape, Size2d,
@@ -101,6 +103,13 @@ export class GpuDevice extends ArrayOperations {
   async quantizedWeights(bytes: Uint8Array, kind: Quantization, size: Size2d): Promise<QuantizedWeights> {
     const [packed, length] = packedWords("bytes", bytes);
     return new QuantizedWeights(await this.tensor(packed), ["matmulQuantized", kind, words("size", size), length]);
+  }
+
+  /** Uploads the weights of a transformer layer, and allocates the key-value cache of a causal one. Arrays must not change
+   * until this has settled. Rejects with `LENGTH_MISMATCH` for weights whose sizes do not match `config`, and with
+   * `INVALID_ARGUMENT` for an inconsistent configuration, an unknown option, or weights that are missing. */
+  async createLayer(config: LayerConfig, weights: LayerWeights): Promise<WgslForwardPass> {
+    return layerOn({ device: this, raw: () => this.#held.get(), module: this.#module }, config, weights);
   }
 
   /** Creates a tensor whose elements are all `value`. */

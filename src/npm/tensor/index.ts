@@ -7,5 +7,7 @@ export { GpuBackend, type GpuBackendOptions } from "./backend.js";
 export { BufferId, GpuCommandBatch } from "./batch.js";
 export { GpuDevice } from "./device.js";
 export { GpuKernel, type KernelArgument } from "./kernel.js";
+export type * from "./layer-types.js";
+export { WgslForwardPass } from "./layer.js";
 export { GpuTensor, type QuantizedWeights } from "./tensor.js";
 export type * from "./types.js";

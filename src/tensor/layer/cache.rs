@@ -136,7 +136,7 @@ impl Cache {
         Err(Error::InvalidArgument {
             name: "input",
             value: format!("{n} rows after {}", self.n),
-            expected: "at most max_positions in all; reset begins a new sequence",
+            expected: "at most as many rows in all as the layer has positions; reset begins a new sequence",
         })
     }
 }

@@ -255,11 +255,15 @@ impl LayerConfig {
         }
         check_window(self.causal, self.window)?;
         if self.kv_type.is_half() && self.kv_width() % 2 == 1 {
-            let expected = "n_kv_heads head_dim is even, for keys and values of 16 bits";
+            let expected = "even rows of keys and values, for a type of 16 bits";
             return wrong("head_dim", self.head_dim, expected);
         }
         if !self.n_heads.is_multiple_of(self.n_kv_heads) {
-            return wrong("n_kv_heads", self.n_kv_heads, "a divisor of n_heads");
+            return wrong(
+                "n_kv_heads",
+                self.n_kv_heads,
+                "a divisor of the number of heads",
+            );
         }
         Ok(())
     }

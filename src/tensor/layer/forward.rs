@@ -3,8 +3,9 @@
 use super::cache::{Cache, Turns, heads_of};
 use super::config::{LayerConfig, Mlp};
 use super::lora::QkvLoRA;
-use super::projection::{Projection, Rows, upload};
-use super::weights::{LayerWeights, Linear, Parameters};
+use super::parts::{Columns, Parts};
+use super::projection::{Rows, upload};
+use super::weights::LayerWeights;
 use crate::gpu::{Buffer, GpuDevice, Sized64};
 use crate::tensor::op::Op;
 use crate::tensor::record::{AnyOperand, Operand, Recording};
@@ -37,41 +38,10 @@ use crate::{Error, Result};
 pub struct WgslForwardPass {
     device: GpuDevice,
     config: LayerConfig,
-    attention_norm: Columns,
-    q: Projection,
-    k: Projection,
-    v: Projection,
-    o: Projection,
-    mlp_norm: Columns,
-    gate: Option<Projection>,
-    up: Projection,
-    down: Projection,
+    parts: Parts,
     turns: Option<Turns>,
     cache: Option<Cache>,
     lora: Option<QkvLoRA>,
-}
-
-/// Weight and bias of a norm.
-#[derive(Debug)]
-struct Columns {
-    weight: Buffer,
-    bias: Option<Buffer>,
-}
-
-impl Columns {
-    async fn upload(device: &GpuDevice, parameters: &Parameters<'_>) -> Result<Self> {
-        Ok(Self {
-            weight: upload(device, parameters.weights).await?,
-            bias: match parameters.bias {
-                Some(bias) => Some(upload(device, bias).await?),
-                None => None,
-            },
-        })
-    }
-
-    fn buffers(&self) -> [Option<&Buffer>; 2] {
-        [Some(&self.weight), self.bias.as_ref()]
-    }
 }
 
 impl WgslForwardPass {
@@ -86,23 +56,18 @@ impl WgslForwardPass {
         weights: &LayerWeights<'_>,
     ) -> Result<Self> {
         weights.check(&config)?;
-        let (hidden, width) = (config.hidden, config.mlp_width);
-        let (q, kv) = (config.q_width(), config.kv_width());
-        let matrix =
-            async |linear: &Linear<'_>, size| Projection::upload(&device, linear, size).await;
+        let parts = Parts::upload(&device, &config, weights).await?;
+        Self::of_parts(device, config, parts).await
+    }
+
+    /// Creates the layer of parts whose sizes were checked, and its rotary table and cache.
+    pub(super) async fn of_parts(
+        device: GpuDevice,
+        config: LayerConfig,
+        parts: Parts,
+    ) -> Result<Self> {
         Ok(Self {
-            attention_norm: Columns::upload(&device, &weights.attention_norm).await?,
-            q: matrix(&weights.q, [q, hidden]).await?,
-            k: matrix(&weights.k, [kv, hidden]).await?,
-            v: matrix(&weights.v, [kv, hidden]).await?,
-            o: matrix(&weights.o, [hidden, q]).await?,
-            mlp_norm: Columns::upload(&device, &weights.mlp_norm).await?,
-            gate: match &weights.gate {
-                Some(gate) => Some(matrix(gate, [width, hidden]).await?),
-                None => None,
-            },
-            up: matrix(&weights.up, [width, hidden]).await?,
-            down: matrix(&weights.down, [hidden, width]).await?,
+            parts,
             turns: match config.rotary_base {
                 Some(_) => Some(Turns {
                     buffer: upload(&device, &config.turns(config.max_positions)?).await?,
@@ -155,16 +120,12 @@ impl WgslForwardPass {
     /// updates.
     #[must_use]
     pub fn device_bytes(&self) -> u64 {
-        let all = [&self.q, &self.k, &self.v, &self.o, &self.up, &self.down];
-        let matrices = all.into_iter().chain(&self.gate).map(Projection::n_bytes);
-        let columns = self.attention_norm.buffers().into_iter();
-        let columns = columns.chain(self.mlp_norm.buffers()).flatten();
         let turns = self
             .turns
             .as_ref()
             .map_or(0, |turns| turns.buffer.n_bytes());
         let cache = self.cache.as_ref().map_or(0, Cache::n_bytes);
-        matrices.sum::<u64>() + columns.map(Sized64::n_bytes).sum::<u64>() + turns + cache
+        self.parts.n_bytes() + turns + cache
     }
 
     /// Runs the layer on the rows of `input` and writes the result to `output`, which has the same length.
@@ -233,7 +194,7 @@ impl WgslForwardPass {
             None => Err(Error::InvalidArgument {
                 name: "input",
                 value: format!("{n} rows"),
-                expected: "at most max_positions",
+                expected: "at most as many rows as the layer has positions",
             }),
         }
     }
@@ -245,12 +206,18 @@ impl WgslForwardPass {
     }
 
     async fn record(&self, recording: &mut Recording, input: Operand<'_>) -> Result<Rows> {
-        let normal = self.normal(recording, input, &self.attention_norm).await?;
+        let normal = self
+            .normal(recording, input, &self.parts.attention_norm)
+            .await?;
         let found = self.attention(recording, normal.operand()).await?;
-        let found = self.o.apply(recording, found.operand(), None, &[]).await?;
+        let found = self
+            .parts
+            .o
+            .apply(recording, found.operand(), None, &[])
+            .await?;
         let middle = found.by(recording, &[Step::Add], Some(input)).await?;
         let rows = middle.operand();
-        let normal = self.normal(recording, rows, &self.mlp_norm).await?;
+        let normal = self.normal(recording, rows, &self.parts.mlp_norm).await?;
         let made = self.mlp(recording, normal.operand()).await?;
         made.by(recording, &[Step::Add], Some(rows)).await
     }
@@ -277,9 +244,9 @@ impl WgslForwardPass {
         let q_lora = lora.and_then(|lora| lora.q.as_ref());
         let k_lora = lora.and_then(|lora| lora.k.as_ref());
         let v_lora = lora.and_then(|lora| lora.v.as_ref());
-        let q = self.q.apply(recording, rows, q_lora, &[]).await?;
-        let k = self.k.apply(recording, rows, k_lora, &[]).await?;
-        let v = self.v.apply(recording, rows, v_lora, &[]).await?;
+        let q = self.parts.q.apply(recording, rows, q_lora, &[]).await?;
+        let k = self.parts.k.apply(recording, rows, k_lora, &[]).await?;
+        let v = self.parts.v.apply(recording, rows, v_lora, &[]).await?;
         let q = self.turned(recording, q).await?;
         let q = self.narrowed(recording, q).await?;
         let [keys, values] = self.seen(recording, k, v).await?;
@@ -338,14 +305,17 @@ impl WgslForwardPass {
             Mlp::Gelu => Some(Step::Gelu),
             Mlp::GeluTanh => Some(Step::GeluTanh),
         };
-        let up = self.up.apply(recording, rows, None, after.as_slice());
+        let up = self.parts.up.apply(recording, rows, None, after.as_slice());
         let mut wide = up.await?;
-        if let Some(gate) = &self.gate {
+        if let Some(gate) = &self.parts.gate {
             let gate = gate.apply(recording, rows, None, &[]).await?;
             let steps = [Step::Swish, Step::Mul];
             wide = gate.by(recording, &steps, Some(wide.operand())).await?;
         }
-        self.down.apply(recording, wide.operand(), None, &[]).await
+        self.parts
+            .down
+            .apply(recording, wide.operand(), None, &[])
+            .await
     }
 }
 

@@ -13,7 +13,7 @@ pub struct QkvLoRA {
     pub(super) q: Option<LowRankPair>,
     pub(super) k: Option<LowRankPair>,
     pub(super) v: Option<LowRankPair>,
-    rank: usize,
+    pub(super) rank: usize,
 }
 
 impl QkvLoRA {

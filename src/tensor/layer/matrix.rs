@@ -1,7 +1,7 @@
 //! [`Matrix`]: a matrix of a layer on the device, as it is stored, and its products.
 
 use super::projection::Rows;
-use super::weights::Weights;
+use super::weights::{Form, Weights};
 use crate::Result;
 use crate::gpu::{Backend, Buffer, GpuDevice, Sized64};
 use crate::kernels::tensor::padded_bytes;
@@ -12,18 +12,11 @@ use crate::tensor::{DType, Quantization, Shape, TensorView};
 #[cfg(not(target_arch = "wasm32"))]
 const FEW_ROWS: usize = 8;
 
-/// Form of the values of a matrix in device memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stored {
-    As(DType),
-    Packed(Quantization),
-}
-
 /// A matrix from inputs to outputs, stored as `[outputs, inputs]`.
 #[derive(Debug)]
 pub(super) struct Matrix {
     buffer: Buffer,
-    stored: Stored,
+    form: Form,
     outputs: usize,
     inputs: usize,
 }
@@ -35,17 +28,23 @@ impl Matrix {
         values: Weights<'_>,
         [outputs, inputs]: [usize; 2],
     ) -> Result<Self> {
-        let (bytes, stored): (&[u8], _) = match values {
-            Weights::F32(values) => (bytemuck::cast_slice(values), Stored::As(DType::F32)),
-            Weights::Bits(dtype, bits) => (bytemuck::cast_slice(bits), Stored::As(dtype)),
-            Weights::Packed(quantization, bytes) => (bytes, Stored::Packed(quantization)),
+        let bytes: &[u8] = match values {
+            Weights::F32(values) => bytemuck::cast_slice(values),
+            Weights::Bits(_, bits) => bytemuck::cast_slice(bits),
+            Weights::Packed(_, bytes) => bytes,
         };
-        Ok(Self {
-            buffer: upload_bytes(device, bytes).await?,
-            stored,
+        let buffer = upload_bytes(device, bytes).await?;
+        Ok(Self::of(buffer, values.form().0, [outputs, inputs]))
+    }
+
+    /// Returns the matrix whose values, of which the number was checked, are in a buffer.
+    pub(super) const fn of(buffer: Buffer, form: Form, [outputs, inputs]: [usize; 2]) -> Self {
+        Self {
+            buffer,
+            form,
             outputs,
             inputs,
-        })
+        }
     }
 
     pub(super) fn n_bytes(&self) -> u64 {
@@ -64,20 +63,20 @@ impl Matrix {
     ) -> Result<Rows> {
         let m = rows.view.shape().dims()[0];
         let out = Rows::new(recording, m, self.outputs)?;
-        match self.stored {
-            Stored::As(DType::F32) => {
+        match self.form {
+            Form::As(DType::F32) => {
                 let factors = factors(rows.view, &self.view()?)?;
                 recording
                     .matmul(rows.buffer, &self.buffer, &factors, &out.buffer)
                     .await?;
             }
-            Stored::Packed(quantization) => {
+            Form::Packed(quantization) => {
                 self.packed_product(recording, (quantization, false), rows, &out)
                     .await?;
             }
             // On matrix units, rows are rounded to the type of the matrix.
             #[cfg(not(target_arch = "wasm32"))]
-            Stored::As(dtype) if m > FEW_ROWS && recording.matrix_units(dtype).is_some() => {
+            Form::As(dtype) if m > FEW_ROWS && recording.matrix_units(dtype).is_some() => {
                 let buffer = recording.allocate_of(dtype, rows.view.shape().n_elements())?;
                 recording.cast(wide(rows), dtype, &buffer).await?;
                 let view = TensorView::new(rows.view.shape().clone());
@@ -89,11 +88,11 @@ impl Matrix {
                 self.half_product(recording, rounded, dtype, &out).await?;
             }
             // Halves need no conversion to f32 in memory where the kernel of packed weights takes them.
-            Stored::As(dtype) if Quantization::F16.check_row(self.inputs).is_ok() => {
+            Form::As(dtype) if Quantization::F16.check_row(self.inputs).is_ok() => {
                 let format = (Quantization::F16, dtype == DType::BF16);
                 self.packed_product(recording, format, rows, &out).await?;
             }
-            Stored::As(dtype) => {
+            Form::As(dtype) => {
                 self.half_product(recording, wide(rows), dtype, &out)
                     .await?;
             }

@@ -22,7 +22,11 @@ mod lora;
 #[cfg(gpu_engine)]
 mod matrix;
 #[cfg(gpu_engine)]
+mod parts;
+#[cfg(gpu_engine)]
 mod projection;
+#[cfg(web_tensor)]
+mod resident;
 mod rotary;
 mod weights;
 
@@ -32,5 +36,9 @@ pub use config::{Attention, LayerConfig, Mlp, Norm};
 pub use forward::WgslForwardPass;
 #[cfg(gpu_engine)]
 pub use lora::QkvLoRA;
+#[cfg(web_tensor)]
+pub(crate) use resident::ResidentWeights;
 pub use rotary::rotary_turns;
+#[cfg(web_tensor)]
+pub(crate) use weights::Form;
 pub use weights::{LayerWeights, Linear, LowRank, LowRankQkv, Parameters, Weights};

@@ -57,8 +57,8 @@ impl Rows {
 /// A matrix and an optional bias of its outputs.
 #[derive(Debug)]
 pub(super) struct Projection {
-    matrix: Matrix,
-    bias: Option<Buffer>,
+    pub(super) matrix: Matrix,
+    pub(super) bias: Option<Buffer>,
 }
 
 impl Projection {
@@ -114,9 +114,9 @@ impl Projection {
 /// A low-rank update `scale` b a.
 #[derive(Debug)]
 pub(super) struct LowRankPair {
-    a: Matrix,
-    b: Matrix,
-    scale: f32,
+    pub(super) a: Matrix,
+    pub(super) b: Matrix,
+    pub(super) scale: f32,
 }
 
 impl LowRankPair {

@@ -21,10 +21,31 @@ pub fn rotary_turns(base: f32, elements: usize, positions: usize) -> Result<Vec<
     }
     for position in 0..positions {
         for i in 0..elements / 2 {
-            let power = -2.0 * i as f64 / elements as f64;
-            let angle = position as f64 * f64::from(base).powf(power);
-            turns.extend([angle.cos() as f32, angle.sin() as f32]);
+            let exponent = -2.0 * i as f64 / elements as f64;
+            let angle = position as f64 * power(f64::from(base), exponent);
+            turns.extend(cos_sin(angle));
         }
     }
     Ok(turns)
+}
+
+#[cfg(not(web))]
+fn power(base: f64, exponent: f64) -> f64 {
+    base.powf(exponent)
+}
+
+#[cfg(not(web))]
+fn cos_sin(angle: f64) -> [f32; 2] {
+    [angle.cos() as f32, angle.sin() as f32]
+}
+
+/// Computes the power in JavaScript: Rust's function would be part of the module, which is downloaded.
+#[cfg(web)]
+fn power(base: f64, exponent: f64) -> f64 {
+    js_sys::Math::pow(base, exponent)
+}
+
+#[cfg(web)]
+fn cos_sin(angle: f64) -> [f32; 2] {
+    [js_sys::Math::cos(angle), js_sys::Math::sin(angle)].map(|x| x as f32)
 }

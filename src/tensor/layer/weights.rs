@@ -18,20 +18,26 @@ pub enum Weights<'a> {
     Packed(Quantization, &'a [u8]),
 }
 
-impl Weights<'_> {
-    /// Checks that there are `outputs` rows of `inputs` values. Lengths are in elements, of packed weights in bytes.
-    fn check(self, name: &'static str, outputs: usize, inputs: usize) -> Result<()> {
+/// Form of the values of a matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Numbers of a type.
+    As(DType),
+    /// Blocks of quantized numbers.
+    Packed(Quantization),
+}
+
+impl Form {
+    /// Checks that `len` values are `outputs` rows of `inputs` values. Lengths are in elements, of packed weights in bytes.
+    pub(super) fn check(
+        self,
+        name: &'static str,
+        len: usize,
+        [outputs, inputs]: [usize; 2],
+    ) -> Result<()> {
         match self {
-            Self::F32(values) => check_dims(name, values.len(), &[outputs, inputs]),
-            Self::Bits(dtype, bits) if dtype.is_half() => {
-                check_dims(name, bits.len(), &[outputs, inputs])
-            }
-            Self::Bits(dtype, _) => Err(Error::InvalidArgument {
-                name,
-                value: format!("bits of {dtype:?}"),
-                expected: "a type of 16 bits: F16 or BF16",
-            }),
-            Self::Packed(quantization, bytes) => {
+            Self::As(_) => check_dims(name, len, &[outputs, inputs]),
+            Self::Packed(quantization) => {
                 if quantization.check_row(inputs).is_err() {
                     return Err(Error::InvalidArgument {
                         name,
@@ -39,7 +45,33 @@ impl Weights<'_> {
                         expected: "rows of a multiple of 256 weights, of Q8_0 of 32, of F16 of 4, and at most 131,072",
                     });
                 }
-                check_len(name, bytes.len(), quantization.bytes_of(outputs, inputs)?)
+                check_len(name, len, quantization.bytes_of(outputs, inputs)?)
+            }
+        }
+    }
+}
+
+impl Weights<'_> {
+    /// Returns the form, and the number of elements, of packed weights of bytes.
+    pub(super) const fn form(&self) -> (Form, usize) {
+        match *self {
+            Self::F32(values) => (Form::As(DType::F32), values.len()),
+            Self::Bits(dtype, bits) => (Form::As(dtype), bits.len()),
+            Self::Packed(quantization, bytes) => (Form::Packed(quantization), bytes.len()),
+        }
+    }
+
+    /// Checks that there are `outputs` rows of `inputs` values.
+    fn check(self, name: &'static str, outputs: usize, inputs: usize) -> Result<()> {
+        match self {
+            Self::Bits(dtype, _) if !dtype.is_half() => Err(Error::InvalidArgument {
+                name,
+                value: format!("bits of {dtype:?}"),
+                expected: "a type of 16 bits: F16 or BF16",
+            }),
+            _ => {
+                let (form, len) = self.form();
+                form.check(name, len, [outputs, inputs])
             }
         }
     }
@@ -166,21 +198,24 @@ impl LayerWeights<'_> {
         self.mlp_norm.check("mlp_norm", hidden)?;
         self.up.check("up", width, hidden)?;
         self.down.check("down", hidden, width)?;
-        match (config.mlp, &self.gate) {
-            (Mlp::SwiGlu, Some(gate)) => gate.check("gate", width, hidden),
-            (Mlp::Gelu | Mlp::GeluTanh, None) => Ok(()),
-            (_, gate) => Err(Error::InvalidArgument {
-                name: "gate",
-                value: (if gate.is_some() {
-                    "a matrix"
-                } else {
-                    "nothing"
-                })
-                .into(),
-                expected: "a matrix for SwiGLU, nothing for others",
-            }),
+        check_gate(config, self.gate.is_some())?;
+        match &self.gate {
+            Some(gate) => gate.check("gate", width, hidden),
+            None => Ok(()),
         }
     }
+}
+
+/// Checks that there is a gate if the variant of the MLP has one, and only then.
+pub(super) fn check_gate(config: &LayerConfig, is_given: bool) -> Result<()> {
+    if is_given == (config.mlp == Mlp::SwiGlu) {
+        return Ok(());
+    }
+    Err(Error::InvalidArgument {
+        name: "gate",
+        value: (if is_given { "a matrix" } else { "nothing" }).into(),
+        expected: "a matrix for SwiGLU, nothing for others",
+    })
 }
 
 /// A matrix of low rank, the product b a, that is added to another.
@@ -211,17 +246,10 @@ impl LowRankQkv<'_> {
     /// Checks that the sizes of all matrices match a configuration.
     pub(crate) fn check(&self, config: &LayerConfig) -> Result<()> {
         config.check()?;
-        if !(1..=config.hidden).contains(&self.rank) {
-            return Err(Error::InvalidArgument {
-                name: "rank",
-                value: self.rank.to_string(),
-                expected: "from 1 to the elements of a row",
-            });
-        }
+        check_rank(config, self.rank)?;
         let outputs = [config.q_width(), config.kv_width(), config.kv_width()];
-        let names = [("q.a", "q.b"), ("k.a", "k.b"), ("v.a", "v.b")];
         let all = [&self.q, &self.k, &self.v];
-        for ((pair, outputs), (a, b)) in all.into_iter().zip(outputs).zip(names) {
+        for ((pair, outputs), (a, b)) in all.into_iter().zip(outputs).zip(LOW_RANK_NAMES) {
             if let Some(pair) = pair {
                 check_dims(a, pair.a.len(), &[self.rank, config.hidden])?;
                 check_dims(b, pair.b.len(), &[outputs, self.rank])?;
@@ -229,4 +257,20 @@ impl LowRankQkv<'_> {
         }
         Ok(())
     }
+}
+
+/// Names of the matrices a and b of the updates of q, k and v.
+pub(super) const LOW_RANK_NAMES: [(&str, &str); 3] =
+    [("q.a", "q.b"), ("k.a", "k.b"), ("v.a", "v.b")];
+
+/// Checks the rank of low-rank updates.
+pub(super) fn check_rank(config: &LayerConfig, rank: usize) -> Result<()> {
+    if (1..=config.hidden).contains(&rank) {
+        return Ok(());
+    }
+    Err(Error::InvalidArgument {
+        name: "rank",
+        value: rank.to_string(),
+        expected: "from 1 to the elements of a row",
+    })
 }

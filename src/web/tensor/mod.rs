@@ -8,6 +8,7 @@ mod batch;
 mod convert;
 mod device;
 mod kernel;
+mod layer;
 mod names;
 mod op;
 mod resident;

@@ -83,7 +83,7 @@ pub(super) fn shapes(dims: &Array) -> Result<Vec<Shape>> {
 }
 
 /// Returns the numbers of a `Uint32Array`, which the package's JavaScript creates.
-fn list(words: &JsValue) -> Result<Vec<usize>> {
+pub(super) fn list(words: &JsValue) -> Result<Vec<usize>> {
     sizes(&words.unchecked_ref::<Uint32Array>().to_vec())
 }
 
@@ -100,7 +100,7 @@ fn reduction(given: &JsValue) -> Result<Reduction> {
     })
 }
 
-fn norm(given: &JsValue, epsilon: f32) -> Result<Norm> {
+pub(super) fn norm(given: &JsValue, epsilon: f32) -> Result<Norm> {
     match given.as_string().as_deref() {
         Some("layer") => Ok(Norm::Layer { epsilon }),
         Some("rms") => Ok(Norm::Rms { epsilon }),
@@ -108,7 +108,7 @@ fn norm(given: &JsValue, epsilon: f32) -> Result<Norm> {
     }
 }
 
-fn quantization(given: &JsValue) -> Result<Quantization> {
+pub(super) fn quantization(given: &JsValue) -> Result<Quantization> {
     Ok(match given.as_string().as_deref() {
         Some("q4k") => Quantization::Q4K,
         Some("q5k") => Quantization::Q5K,

@@ -3,6 +3,7 @@ import { createCompressor } from "/dist/index.js";
 import { GpuBackend, GpuDevice } from "/dist/tensor.js";
 import { check, same } from "./check.js";
 import { checkArrayErrors, checkArrays, fails } from "./tensor-arrays.js";
+import { checkLayerCalls, checkLlama } from "./tensor-layer.js";
 import { checkModelParts, checkModelPartsOfTensors } from "./tensor-model.js";
 import * as reference from "./tensor-reference.js";
 
@@ -418,6 +419,11 @@ export const cases = [
   ["arrays go in and out", async () => checkArrays(await device())],
   ["tensors stay on the device", keepsTensors],
   ["tensors of 16 bits convert and compute", halvesConvert],
+  ...[["f32", "float32"], ["f16", "float16"], ["q4_k", "float32"], ["q8_0", "float16"]].map(([form, kvType]) => [
+    `a small Llama of ${form} gives the logits of PyTorch, with keys and values of ${kvType}`,
+    async () => checkLlama(await device(), form, kvType),
+  ]),
+  ["layers keep their sequence, take updates and name errors", async () => checkLayerCalls(await device())],
   ["norms, rotary positions, attention and packed weights", async () => {
     await checkModelParts(await device());
     await checkModelPartsOfTensors(await device());
