@@ -22,6 +22,9 @@ export interface LayerConfig {
   /** If true, a row attends to itself and the rows before it, including those of earlier calls; else to all rows of its
    * call. Default true. */
   causal?: boolean;
+  /** Number of keys that a row attends to at most: its own, and those before it (sliding-window attention). For causal layers;
+   * the key-value cache keeps all rows. Default: all of them. */
+  window?: number;
   /** Base of the rotary positions; null for none. Elements i and i + `headDim` / 2 of a head are rotated by
    * position · base^(-2 i / `headDim`). Default 10,000. */
   rotaryBase?: number | null;

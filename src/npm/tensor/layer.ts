@@ -115,7 +115,7 @@ export class WgslForwardPass {
 
 const CONFIG: Readonly<Record<keyof LayerConfig, true>> = {
   hidden: true, nHeads: true, nKvHeads: true, headDim: true, mlpWidth: true, norm: true, epsilon: true, mlp: true,
-  causal: true, rotaryBase: true, maxPositions: true, kvType: true,
+  causal: true, window: true, rotaryBase: true, maxPositions: true, kvType: true,
 };
 
 function checkNumber(name: string, value: unknown): void {
@@ -125,8 +125,8 @@ function checkNumber(name: string, value: unknown): void {
 /** Returns a configuration in the form that the module accepts; throws `INVALID_ARGUMENT` for values of a wrong type. */
 function checkedConfig(config: LayerConfig): RawConfig {
   checkOptions(config, CONFIG);
-  const { hidden, mlpWidth, nHeads, nKvHeads, headDim, maxPositions } = config;
-  const sizes = Object.entries({ hidden, mlpWidth, nHeads, nKvHeads, headDim, maxPositions }).map(([name, size]) => {
+  const { hidden, mlpWidth, nHeads, nKvHeads, headDim, maxPositions, window } = config;
+  const sizes = Object.entries({ hidden, mlpWidth, nHeads, nKvHeads, headDim, maxPositions, window }).map(([name, size]) => {
     if (size === undefined && !["hidden", "mlpWidth", "nHeads"].includes(name)) return 0;
     checkWord(name, size as number);
     return size || fail(name, String(size), "give a whole number from 1 to 2^20");

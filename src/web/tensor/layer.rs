@@ -16,7 +16,7 @@ use crate::{Error, Result};
 
 #[wasm_bindgen(typescript_custom_section)]
 const CONFIG: &str = r#"
-/** Configuration of a layer. `sizes` are hidden, mlpWidth, nHeads, nKvHeads, headDim and maxPositions; 0 is the default. */
+/** Configuration of a layer. `sizes` are hidden, mlpWidth, nHeads, nKvHeads, headDim, maxPositions and window; 0 is the default. */
 export type LayerConfig = readonly [
   sizes: Uint32Array, norm: string, epsilon: number, mlp: string, causal: boolean, rotaryBase: number | null, kvType: string,
 ];
@@ -157,9 +157,10 @@ fn config(given: &Array) -> Result<LayerConfig> {
         n_kv_heads,
         head_dim,
         max_positions,
+        window,
     ] = sizes[..]
     else {
-        return Err(wrong("config", given, "give six sizes"));
+        return Err(wrong("config", given, "give seven sizes"));
     };
     let or = |size, default| if size == 0 { default } else { size };
     let number = |i| given.get(i).as_f64().map(|number| number as f32);
@@ -172,6 +173,7 @@ fn config(given: &Array) -> Result<LayerConfig> {
         norm: norm(&given.get(1), number(2).unwrap_or_default())?,
         mlp: mlp(&given.get(3))?,
         causal: given.get(4).is_truthy(),
+        window: (window > 0).then_some(window),
         rotary_base: number(5),
         kv_type: dtype(&kv_type)
             .ok_or_else(|| wrong("kvType", &kv_type, "give float32, float16 or bfloat16"))?,

@@ -143,7 +143,20 @@ export async function checkLayerCalls(gpu) {
   const encoder = await gpu.createLayer({ ...config, causal: false }, weights);
   same(await (await encoder.forward(row)).read(), [3, 2, 5, 4], "a layer that is not causal");
   check(encoder.position === 0, "its position");
+  await checkWindow(gpu, config, { ...weights, v: identity(4) });
   await checkErrors(gpu, layer, config, weights, row);
+}
+
+/** Checks that rows with a window of one see no other row. */
+async function checkWindow(gpu, config, weights) {
+  const layer = await gpu.createLayer({ ...config, window: 1 }, weights);
+  const rows = await gpu.tensor(Float32Array.of(1, -1, 1, -1, 9, 10, 20, 20), [2, 4]);
+  const found = await (await layer.forward(rows)).read();
+  for (const i of [0, 1]) {
+    await layer.reset();
+    const alone = await (await layer.forward(rows.slice(0, i, i + 1))).read();
+    checkNear(found.subarray(4 * i, 4 * i + 4), alone, { relative: 1e-5, absolute: 0 }, `row ${i} with a window of one`);
+  }
 }
 
 async function checkErrors(gpu, layer, config, weights, row) {
@@ -156,6 +169,8 @@ async function checkErrors(gpu, layer, config, weights, row) {
     ["INVALID_ARGUMENT", "headDim", create({ headDim: 257 })],
     ["INVALID_ARGUMENT", "headDim", create({ headDim: 3, rotaryBase: 100 })],
     ["INVALID_ARGUMENT", "kvType", create({ kvType: "int8" })],
+    ["INVALID_ARGUMENT", "window", create({ window: 0 })],
+    ["INVALID_ARGUMENT", "window", create({ window: 2, causal: false })],
     ["INVALID_ARGUMENT", "rotaryBase", create({ rotaryBase: Infinity })],
     ["INVALID_ARGUMENT", "gate", create({ mlp: "swiGlu" })],
     ["INVALID_ARGUMENT", "gate", create({}, { gate: new Float32Array(16) })],
