@@ -66,14 +66,6 @@ impl Attention {
         end - self.window.map_or(end, |n| n.min(end))..end
     }
 
-    /// Returns the keys that any of `n_q` queries sees, of `n_k`.
-    pub(crate) fn all_seen(self, n_q: usize, n_k: usize) -> Range<usize> {
-        match n_q {
-            0 => 0..n_k,
-            _ => self.seen(0, n_q, n_k).start..n_k,
-        }
-    }
-
     /// Returns the factor of the products for heads of `dim` elements.
     #[must_use]
     pub fn scale_of(self, dim: usize) -> f32 {

@@ -55,10 +55,14 @@ pub(super) fn seen_keys(
     [q, k, v]: [&TensorView; 3],
 ) -> Result<Option<[TensorView; 2]>> {
     let dims = what.size(q.shape(), k.shape(), v.shape())?;
-    let seen = what.all_seen(dims.n_q, dims.n_k);
-    if seen.start == 0 {
+    let first = match dims.n_q {
+        0 => 0,
+        n_q => what.seen(0, n_q, dims.n_k).start,
+    };
+    if first == 0 {
         return Ok(None);
     }
+    let seen = first..dims.n_k;
     let axis = k.shape().rank() - 2;
     Ok(Some([k.slice(axis, seen.clone())?, v.slice(axis, seen)?]))
 }
