@@ -1,7 +1,8 @@
 //! Checks attention against the CPU, then times it on data in device memory.
 //!
-//! `cargo run --release --features cuda --example attention_bench -- --engine cuda` (or `wgpu`); `--small` uses few rows, `--once`
-//! times one call without a warm-up, for a profiler, `--software` allows a software GPU. Each figure is the median of five submissions of several calls, by the host's clock after a warm-up.
+//! `cargo run --release --features cuda --example attention_bench -- --engine cuda` (or `wgpu`); `--small` uses few rows,
+//! `--window N` lets a query see N keys, `--once` times one call without a warm-up, for a profiler,
+//! `--software` allows a software GPU. Each figure is the median of five submissions of several calls, by the host's clock after a warm-up.
 
 mod bench;
 
@@ -21,6 +22,8 @@ struct Size {
     n_q: usize,
     n_k: usize,
     dim: usize,
+    /// Number of keys that a query sees at most.
+    window: Option<usize>,
 }
 
 impl Size {
@@ -32,18 +35,31 @@ impl Size {
         Ok(Shape::new(&[self.key_heads, self.n_k, self.dim])?)
     }
 
-    /// Number of operations with a causal mask, two for each element of a query, of a key that it attends to, and of the value.
+    fn what(self) -> Attention {
+        Attention {
+            causal: true,
+            window: self.window,
+            scale: None,
+        }
+    }
+
+    /// Returns the number of keys that query `i` sees.
+    fn seen(self, i: usize) -> usize {
+        let end = self.n_k - self.n_q + i + 1;
+        self.window.map_or(end, |n| n.min(end))
+    }
+
+    /// Number of operations, two for each element of a query, of a key that it sees, and of the value.
     fn operations(self) -> f64 {
-        let seen = self.n_k as f64 - (self.n_q as f64 - 1.0) / 2.0;
-        4.0 * (self.heads * self.n_q * self.dim) as f64 * seen
+        let seen: usize = (0..self.n_q).map(|i| self.seen(i)).sum();
+        4.0 * (self.heads * self.dim * seen) as f64
+    }
+
+    /// Number of keys that any query sees.
+    fn all_seen(self) -> usize {
+        (self.n_q - 1 + self.seen(0)).min(self.n_k)
     }
 }
-
-const CAUSAL: Attention = Attention {
-    causal: true,
-    window: None,
-    scale: None,
-};
 
 fn main() -> Outcome {
     let arguments = Arguments::new();
@@ -52,6 +68,7 @@ fn main() -> Outcome {
         arguments.has("--small"),
         arguments.has("--small") || arguments.has("--once"),
     );
+    let window = arguments.value("--window").map(str::parse).transpose()?;
     let rows: &[usize] = if is_small { &[96] } else { &[512, 2048, 8192] };
     for dtype in [DType::F16, DType::BF16, DType::F32] {
         for dim in [64, 128] {
@@ -66,6 +83,7 @@ fn main() -> Outcome {
                     n_q,
                     n_k,
                     dim,
+                    window,
                 };
                 block_on(run(&device, dtype, size, is_once))?;
             }
@@ -82,27 +100,28 @@ async fn run(device: &GpuDevice, dtype: DType, size: Size, is_once: bool) -> Out
     };
     let q = upload(size.q()?, 1).await?;
     let (k, v) = (upload(size.k()?, 2).await?, upload(size.k()?, 3).await?);
-    let found = q.attention_async(&k, &v, CAUSAL).await?;
+    let what = size.what();
+    let found = q.attention_async(&k, &v, what).await?;
     let off = check(size, [&q, &k, &v], &found, dtype).await?;
     let n = if is_once { 1 } else { n_calls(size) };
     let mut seconds = Vec::new();
     let warm_up = Duration::from_millis(if is_once { 0 } else { 300 });
     let begin = Instant::now();
     while begin.elapsed() < warm_up {
-        q.attention_async(&k, &v, CAUSAL).await?;
+        q.attention_async(&k, &v, what).await?;
         device.synchronize_async().await?;
     }
     for _ in 0..5 {
         let begin = Instant::now();
         for _ in 0..n {
-            q.attention_async(&k, &v, CAUSAL).await?;
+            q.attention_async(&k, &v, what).await?;
         }
         device.synchronize_async().await?;
         seconds.push(begin.elapsed().as_secs_f64() / f64::from(n));
     }
     seconds.sort_by(f64::total_cmp);
     let seconds = seconds[2];
-    let n_bytes = 2 * size.k()?.n_elements() * dtype.n_bytes();
+    let n_bytes = 2 * size.key_heads * size.all_seen() * size.dim * dtype.n_bytes();
     println!(
         "{dtype:?} {:2} heads on {:2}, {:4} of {:5} rows, {:3} elements: {:8.1} us, {:7.1} TFLOP/s, {:6.0} GB/s of keys and values; off by {off:.1e}",
         size.heads,
@@ -143,7 +162,7 @@ async fn check(
     let of_k = Shape::new(&[1, size.n_k, size.dim])?;
     let mut exact = vec![0.0; queries.len()];
     cpu::attention(
-        CAUSAL,
+        size.what(),
         (&queries, &of_q),
         (&keys, &values, &of_k),
         &mut exact,
