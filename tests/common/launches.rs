@@ -309,13 +309,14 @@ fn attention_jobs(units: Option<ComputeUnits>) -> Vec<Job> {
             (5000, 6000, Mask::None),
             (100, 5000, Mask::Causal),
             (100, 5000, Mask::Window),
-            (1, 5000, Mask::Causal),
+            (2, 5000, Mask::Causal),
             (3, 5000, Mask::Window),
             (1, 5000, Mask::None),
         ] {
-            // For one dimension all forms are launched.
+            // For one dimension all forms are launched; of few queries for all.
             let is_other = (mask == Mask::Causal) == (dim == 128) && mask != Mask::Window;
-            if dim != 64 && (n_q < 200 || is_other) {
+            let is_few = n_q < 5 && mask != Mask::Window;
+            if dim != 64 && !is_few && (n_q < 200 || is_other) {
                 continue;
             }
             let (size, places) = attention([n_q, n_k], dim, mask);

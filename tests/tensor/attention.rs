@@ -100,6 +100,11 @@ pub async fn heads_of_any_size_work(subject: &Subject) {
         case(1, [1, 1], [5, 67], 200),
         case(1, [2, 2], [34, 36], 256),
         case(1, [3, 1], [1, 200], 32),
+        case(1, [8, 1], [1, 300], 64),
+        case(1, [6, 2], [1, 260], 40),
+        case(1, [5, 1], [1, 129], 100),
+        case(2, [4, 2], [4, 300], 128),
+        case(1, [2, 1], [2, 127], 63),
         case(1, [2, 2], [64, 64], 64),
         case(1, [2, 1], [130, 300], 63),
         case(1, [1, 1], [129, 200], 100),
@@ -144,6 +149,8 @@ pub async fn many_heads_work(subject: &Subject) {
 pub async fn many_keys_are_split(subject: &Subject) {
     for (case, causal) in [
         (case(1, [2, 1], [1, 3000], 64), true),
+        (case(1, [8, 1], [1, 3000], 128), true),
+        (case(2, [2, 2], [4, 2000], 100), true),
         (case(1, [1, 1], [70, 1000], 20), true),
         (case(1, [2, 1], [100, 1500], 96), false),
         (case(1, [2, 2], [3, 9000], 16), false),
@@ -160,6 +167,7 @@ pub async fn many_keys_are_split(subject: &Subject) {
 pub async fn keys_that_are_not_seen_do_not_matter(subject: &Subject) {
     let all = &[0, 33, 63, 64, 79][..];
     for (case, places) in [
+        (case(1, [2, 1], [4, 4], 64), &[0, 1, 3][..]),
         (case(1, [1, 1], [40, 40], 24), &[0, 33][..]),
         (case(1, [1, 1], [80, 80], 24), all),
         (case(1, [1, 1], [80, 80], 100), all),

@@ -1,18 +1,13 @@
 //! Jobs of attention.
 
 use super::attention_launch::{
-    AttentionSize, AttentionTiles, Form, Heads, KEYS, MAX_SPLIT, attention_launch, merge_launch,
+    AttentionSize, AttentionTiles, Form, Heads, MAX_SPLIT, attention_launch, merge_launch,
 };
 use super::attention_parts::in_parts;
 use super::{elements_of_binding, padded_bytes};
 use crate::Result;
 use crate::kernels::{Arg, Job, Slot};
 use crate::ops::DType;
-
-/// Number of workgroups that keeps a large device busy.
-const ENOUGH_GROUPS: u64 = 256;
-/// Minimum number of keys of a workgroup.
-const MIN_SPLIT: u64 = 256;
 
 /// Returns the launches that compute [`Slot::Out`], `[batch, n_q, heads, dim]`, from queries in `A`, keys in `B` and
 /// values in `Values`. Buffers larger than a binding are processed in parts.
@@ -27,15 +22,18 @@ pub fn attention_job(
     max_binding_bytes: u64,
 ) -> Result<Job> {
     what.check(&places)?;
-    let what = what.without_idle_window();
+    let what = what.without_idle_window().without_idle_mask();
     let (what, places) = &one_query(&what, places).unwrap_or((what, places));
     let places = *places;
     let form = Form::choose(what, tiles);
     let groups = what.n_q.div_ceil(form.queries) * what.batch * what.heads;
     let seen = what.seen_by(form.queries);
-    let wanted = ENOUGH_GROUPS.div_ceil(groups).min(seen / MIN_SPLIT);
+    let wanted = form
+        .enough_groups
+        .div_ceil(groups)
+        .min(seen / form.min_split);
     let splits = wanted.max(seen.div_ceil(MAX_SPLIT)).max(1);
-    let split_len = seen.div_ceil(splits).next_multiple_of(KEYS);
+    let split_len = seen.div_ceil(splits).next_multiple_of(form.keys);
     let splits = seen.div_ceil(split_len);
     let rows = what.rows();
     let n_out = rows * what.dim;
@@ -65,25 +63,34 @@ pub fn attention_job(
     Ok(Job { buffers, launches })
 }
 
-/// Returns the same attention with the heads that share keys as queries of one head, so that each key is read once for
-/// them; `None` unless there is one query, and it sees all keys.
+/// Returns the same attention with heads that share keys as queries of one head, so that each key is read once for them;
+/// `None` unless there is one query, and it sees all keys.
 fn one_query(what: &AttentionSize, [q, k, v]: [Heads; 3]) -> Option<(AttentionSize, [Heads; 3])> {
     let sees_all = what.n_q == 1 && what.window.is_none();
     let is_one = what.batch == 1 && sees_all && what.heads > what.key_heads;
     // Heads of keys are batches.
     is_one.then(|| {
         let n_shared = what.heads / what.key_heads;
+        // As many as `tensor_attention_decode` takes, if it takes the columns.
+        let together = match Form::decodes(1, what.dim) {
+            true => (1..=Form::DECODE.queries)
+                .rev()
+                .find(|&n| n_shared.is_multiple_of(n)),
+            false => None,
+        };
+        let n_q = together.unwrap_or(n_shared);
         let size = AttentionSize {
             batch: what.key_heads,
-            heads: 1,
+            heads: n_shared / n_q,
             key_heads: 1,
-            n_q: n_shared,
+            n_q,
             causal: false,
             ..*what
         };
         let queries = Heads {
             batch: n_shared * q.head,
-            row: q.head,
+            head: q.head,
+            row: size.heads * q.head,
             ..q
         };
         let [k, v] = [k, v].map(|place| Heads {
@@ -133,7 +140,8 @@ mod tests {
         assert_eq!(splits(4096, 4096, None), 1);
         assert_eq!(splits(4096, 100_000, None), 13);
         assert_eq!(splits(1, 255, None), 1);
-        assert_eq!(splits(1, 4096, None), 16);
+        assert_eq!(splits(1, 4096, None), 32);
+        assert_eq!(splits(1, 32_768, None), 64);
         assert_eq!(splits(4096, 100_000, Some(4096)), 1);
         assert_eq!(splits(64, 100_000, Some(2000)), 7);
     }

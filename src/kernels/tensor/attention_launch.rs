@@ -15,13 +15,18 @@ pub(super) static ATTENTION_MANY: KernelInfo = kernel(
     shader!("tensor_attention_many.wgsl"),
     &[R, R, R, W, U],
 );
+pub(super) static ATTENTION_DECODE: KernelInfo = kernel(
+    "tensor_attention_decode",
+    shader!("tensor_attention_decode.wgsl"),
+    &[R, R, R, W, U],
+);
 pub(super) static MERGE: KernelInfo = kernel(
     "tensor_attention_merge",
     shader!("tensor_attention_merge.wgsl"),
     &[R, W, U],
 );
 
-/// Number of keys that a workgroup processes per step.
+/// Number of keys of a step, of most forms.
 pub(super) const KEYS: u64 = 64;
 /// Columns that a workgroup merges.
 const MERGED_COLUMNS: u64 = 32;
@@ -109,6 +114,14 @@ impl AttentionSize {
         }
     }
 
+    /// Returns the same sizes without a causal mask that hides no key.
+    pub(super) fn without_idle_mask(self) -> Self {
+        Self {
+            causal: self.causal && (self.n_q > 1 || self.window.is_some()),
+            ..self
+        }
+    }
+
     /// Returns the window as the kernels take it; 0 if there is none.
     pub(super) fn window_word(&self) -> u64 {
         self.window.unwrap_or_default()
@@ -152,24 +165,51 @@ impl AttentionSize {
     }
 }
 
+/// Kernel of attention, and what it computes in a workgroup.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tiles {
+    /// `tensor_attention`.
+    Few,
+    /// `tensor_attention_many` with overrides `LANES_N`, `KEY_GROUPS` and `COL_GROUPS`.
+    Many([u32; 3]),
+    /// `tensor_attention_decode`.
+    Decode,
+}
+
 /// Tiles of a workgroup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::kernels) struct Form {
     /// Number of queries of a workgroup.
     pub(super) queries: u64,
-    /// Overrides `LANES_N`, `KEY_GROUPS` and `COL_GROUPS` of `tensor_attention_many`; `None` for `tensor_attention`.
-    many: Option<[u32; 3]>,
+    /// Number of keys that a workgroup processes per step.
+    pub(super) keys: u64,
+    /// Number of workgroups that keeps a large device busy.
+    pub(super) enough_groups: u64,
+    /// Number of keys that a workgroup processes at least where keys are split.
+    pub(super) min_split: u64,
+    tiles: Tiles,
 }
 
 impl Form {
     pub(super) const FEW: Self = Self {
         queries: 32,
-        many: None,
+        keys: KEYS,
+        enough_groups: 256,
+        min_split: 256,
+        tiles: Tiles::Few,
     };
     pub(super) const MANY_OF_64: Self = Self::many(64, [16, 1, 1]);
     pub(super) const MANY_OF_128: Self = Self::many(64, [16, 1, 2]);
     pub(super) const KEPT_OF_64: Self = Self::many(128, [8, 2, 2]);
     pub(super) const KEPT_OF_128: Self = Self::many(64, [16, 2, 2]);
+    /// Four workgroups fit on a multiprocessor of an H200, which has 132.
+    pub(super) const DECODE: Self = Self {
+        queries: 4,
+        keys: 128,
+        enough_groups: 512,
+        min_split: 128,
+        tiles: Tiles::Decode,
+    };
     /// Bytes of workgroup memory of a form that keeps its queries there, and what a device reserves besides.
     const KEPT_BYTES: u32 = 47 << 10;
     /// Minimum number of workgroups of [`Self::KEPT_OF_64`]; twice as many with a causal mask, where half of them
@@ -179,12 +219,16 @@ impl Form {
     const fn many(queries: u64, overrides: [u32; 3]) -> Self {
         Self {
             queries,
-            many: Some(overrides),
+            tiles: Tiles::Many(overrides),
+            ..Self::FEW
         }
     }
 
     /// Returns the fastest form on a device.
     pub(in crate::kernels) fn choose(what: &AttentionSize, tiles: AttentionTiles) -> Self {
+        if Self::decodes(what.n_q, what.dim) && what.window.is_none() {
+            return Self::DECODE;
+        }
         let AttentionTiles::Any(compute_units) = tiles else {
             return Self::FEW;
         };
@@ -206,21 +250,28 @@ impl Form {
         }
     }
 
+    /// Returns true if `tensor_attention_decode` computes attention of `n_q` queries of `dim` elements.
+    pub(super) const fn decodes(n_q: u64, dim: u64) -> bool {
+        n_q <= Self::DECODE.queries && dim <= 128
+    }
+
     const fn kernel(self) -> &'static KernelInfo {
-        match self.many {
-            Some(_) => &ATTENTION_MANY,
-            None => &ATTENTION,
+        match self.tiles {
+            Tiles::Few => &ATTENTION,
+            Tiles::Many(_) => &ATTENTION_MANY,
+            Tiles::Decode => &ATTENTION_DECODE,
         }
     }
 
     fn overrides(self, dim: u64) -> Vec<(&'static str, u32)> {
-        match self.many {
-            Some([lanes, key_groups, col_groups]) => vec![
+        match self.tiles {
+            Tiles::Few => vec![("DIM_GROUPS", dim.div_ceil(64).next_power_of_two() as u32)],
+            Tiles::Many([lanes, key_groups, col_groups]) => vec![
                 ("LANES_N", lanes),
                 ("KEY_GROUPS", key_groups),
                 ("COL_GROUPS", col_groups),
             ],
-            None => vec![("DIM_GROUPS", dim.div_ceil(64).next_power_of_two() as u32)],
+            Tiles::Decode => vec![("COLUMNS4", if dim > 64 { 32 } else { 16 })],
         }
     }
 }
@@ -233,7 +284,7 @@ pub(super) struct Args {
     pub(super) out: Arg,
     pub(super) out_from: u64,
     pub(super) out_heads: u64,
-    /// First key, and number of keys of a split, a multiple of 64. With a window, splits begin at the first key that a tile sees.
+    /// First key, and number of keys of a split, a multiple of the keys of a step. With a window, splits begin at the first key that a tile sees.
     pub(super) first_key: u64,
     pub(super) split_len: u64,
     /// Number of splits of this launch, of the launches before it, and in total; `None` if there is only one.
@@ -275,7 +326,7 @@ pub(super) fn merge_launch(
     }
 }
 
-/// Returns the launch over all keys, in splits of `split_len` keys, a multiple of 64.
+/// Returns the launch over all keys, in splits of `split_len` keys.
 pub(in crate::kernels) fn attention_launch(
     what: &AttentionSize,
     form: Form,

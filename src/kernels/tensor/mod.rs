@@ -58,7 +58,7 @@ pub(super) use {
 };
 
 /// All tensor kernels that every engine runs. [`matmul_half_job`] and [`attention_half_job`] have others, for CUDA alone.
-pub const KERNELS: [&KernelInfo; 17] = [
+pub const KERNELS: [&KernelInfo; 18] = [
     &elementwise::ELEMENTWISE,
     &copy::COPY,
     &cast::CAST,
@@ -75,6 +75,7 @@ pub const KERNELS: [&KernelInfo; 17] = [
     &rotary::ROTARY,
     &attention_launch::ATTENTION,
     &attention_launch::ATTENTION_MANY,
+    &attention_launch::ATTENTION_DECODE,
     &attention_launch::MERGE,
 ];
 

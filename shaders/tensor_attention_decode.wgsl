@@ -1,0 +1,235 @@
+// Attention of up to four queries of a head to many keys (flash decoding): as tensor_attention, without tiles of queries.
+//
+// A workgroup takes the queries of a head and a part of the keys, 128 at a time. Scores: four invocations share two keys, each
+// with a quarter of their vectors. Online softmax: an invocation has the scores of one key; the upper half of the invocations
+// repeats what the lower half does. Output: an invocation adds up four columns of some values. Each key and each value is loaded
+// once for all queries, so that device memory is the limit.
+// Bindings, preconditions and results: those of tensor_attention, without a window; n_q <= 4; dim <= 4 * COLUMNS4.
+// Twin: src/tensor/cpu/attention.rs
+//
+// import: lib/attention_heads, lib/store4
+
+/// Groups of four columns: 16 or 32.
+override COLUMNS4: u32 = 32u;
+/// Query i attends to keys up to i + first.
+override CAUSAL: bool = false;
+override WINDOW: bool = false;
+override SPLIT: bool = false;
+override ALIGNED: bool = true;
+
+const THREADS: u32 = 256u;
+/// Keys of a step.
+const KEYS: u32 = 128u;
+/// Distance of the two keys of an invocation.
+const APART: u32 = 64u;
+/// Pitch of the partial products of a lane, two more than KEYS against conflicts of banks.
+const PITCH: u32 = 130u;
+/// The lowest finite number: initial value of a row's maximum.
+const LOWEST: f32 = -3.4028234e38;
+/// Columns of a head, rounded up.
+override ALL_COLUMNS: u32 = 4u * COLUMNS4;
+
+// A component for each of four queries: [column].
+var<workgroup> sh_q: array<vec4<f32>, ALL_COLUMNS>;
+// [lane][key]: products of the queries and the lane's part of a key; at the end, sums of each invocation.
+var<workgroup> sh_parts: array<vec4<f32>, 520>;
+// Scores, then weights, of the key of each invocation; at the end, sums of weights.
+var<workgroup> sh_weights: array<vec4<f32>, 256>;
+// Maxima of eight keys; at the end, sums.
+var<workgroup> sh_eights: array<vec4<f32>, 16>;
+// Factors of the sums over earlier keys.
+var<workgroup> sh_factors: vec4<f32>;
+
+// Products of the queries and an invocation's part of two keys.
+var<private> products: array<vec4<f32>, 2>;
+// Sums of four columns for each query.
+var<private> sums: array<vec4<f32>, 4>;
+
+/// Stores queries in workgroup memory, those behind the last one as 0.
+fn stage_queries(i: u32, start: u32) {
+    if i < COLUMNS4 {
+        let col = 4u * i;
+        let at = start + col;
+        let r0 = of_query(0u, at, col);
+        let r1 = of_query(1u, at + params.q.w, col);
+        let r2 = of_query(2u, at + 2u * params.q.w, col);
+        let r3 = of_query(3u, at + 3u * params.q.w, col);
+        sh_q[col] = vec4(r0.x, r1.x, r2.x, r3.x);
+        sh_q[col + 1u] = vec4(r0.y, r1.y, r2.y, r3.y);
+        sh_q[col + 2u] = vec4(r0.z, r1.z, r2.z, r3.z);
+        sh_q[col + 3u] = vec4(r0.w, r1.w, r2.w, r3.w);
+    }
+}
+
+/// Returns the products of the queries and four columns of a key.
+fn products_of(col: u32, x: vec4<f32>) -> vec4<f32> {
+    return x.x * sh_q[col] + x.y * sh_q[col + 1u] + x.z * sh_q[col + 2u] + x.w * sh_q[col + 3u];
+}
+
+/// Computes the products of the queries and a lane's part of two keys.
+fn multiply_keys(key: u32, start_k: u32, lane: u32) {
+    products[0] = vec4(0.0);
+    products[1] = vec4(0.0);
+    let at = start_k + key * params.k.w;
+    let next = at + APART * params.k.w;
+    for (var four = lane; four < COLUMNS4; four += 4u) {
+        let col = 4u * four;
+        let x = of_key(key, at + col, col);
+        let y = of_key(key + APART, next + col, col);
+        products[0] += products_of(col, x);
+        products[1] += products_of(col, y);
+    }
+}
+
+/// Returns the products of the queries and key `own` of the step, after all lanes have stored their parts.
+fn own_product(own: u32, slot: u32, lane: u32) -> vec4<f32> {
+    sh_parts[PITCH * lane + slot] = products[0];
+    sh_parts[PITCH * lane + slot + APART] = products[1];
+    workgroupBarrier();
+    return (sh_parts[own] + sh_parts[PITCH + own]) + (sh_parts[2u * PITCH + own] + sh_parts[3u * PITCH + own]);
+}
+
+/// Returns the largest score of each query in the step.
+fn max_of_keys(i: u32) -> vec4<f32> {
+    if i < 16u {
+        var most = sh_weights[8u * i];
+        for (var n = 1u; n < 8u; n++) { most = max(most, sh_weights[8u * i + n]); }
+        sh_eights[i] = most;
+    }
+    workgroupBarrier();
+    var most = sh_eights[0];
+    for (var n = 1u; n < 16u; n++) { most = max(most, sh_eights[n]); }
+    return most;
+}
+
+/// Returns the sums of each query's numbers of all keys in sh_weights.
+fn sum_of_keys(i: u32) -> vec4<f32> {
+    if i < 16u {
+        var sum = sh_weights[8u * i];
+        for (var n = 1u; n < 8u; n++) { sum += sh_weights[8u * i + n]; }
+        sh_eights[i] = sum;
+    }
+    workgroupBarrier();
+    var sum = sh_eights[0];
+    for (var n = 1u; n < 16u; n++) { sum += sh_eights[n]; }
+    return sum;
+}
+
+/// Adds four columns of a value, times its weights, to the sums of the queries that see it.
+fn add_decoded(value: vec4<f32>, at: u32, seen: vec4<bool>) {
+    let weight = sh_weights[at];
+    if CAUSAL {
+        // A select rather than a weight of 0, since 0 * NaN is NaN.
+        sums[0] += select(vec4(0.0), weight.x * value, seen.x);
+        sums[1] += select(vec4(0.0), weight.y * value, seen.y);
+        sums[2] += select(vec4(0.0), weight.z * value, seen.z);
+        sums[3] += select(vec4(0.0), weight.w * value, seen.w);
+    } else {
+        sums[0] += weight.x * value;
+        sums[1] += weight.y * value;
+        sums[2] += weight.z * value;
+        sums[3] += weight.w * value;
+    }
+}
+
+fn scale_decoded() {
+    let factor = sh_factors;
+    sums[0] *= factor.x;
+    sums[1] *= factor.y;
+    sums[2] *= factor.z;
+    sums[3] *= factor.w;
+}
+
+/// Adds up the sums of all invocations with the same columns, and stores them as the result of a query: divided by the sum of
+/// its weights or, if SPLIT, beside its maximum and that sum.
+fn store_decoded(i: u32, row: u32, row_index: u32, split: u32, own: vec4<f32>, most: f32, total: f32) {
+    workgroupBarrier();
+    sh_parts[i] = own;
+    workgroupBarrier();
+    if i >= COLUMNS4 || row >= params.n_q {
+        return;
+    }
+    var sum = sh_parts[i];
+    for (var at = i + COLUMNS4; at < THREADS; at += COLUMNS4) { sum += sh_parts[at]; }
+    var start = params.out_from + row_index * params.dim;
+    if SPLIT {
+        start += split * params.n_out;
+        if i == 0u {
+            let at = params.all_splits * params.n_out + 2u * (split * (params.n_out / params.dim) + row_index);
+            out[at] = most;
+            out[at + 1u] = total;
+        }
+    } else {
+        sum /= total;
+    }
+    store4(start + 4u * i, 4u * i, params.dim, sum);
+}
+
+@compute @workgroup_size(THREADS)
+fn tensor_attention_decode(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) i: u32,
+) {
+    let id = group.y * groups.x + group.x;
+    if id >= params.n_groups {
+        return;
+    }
+    let split = id % params.n_splits;
+    let product = id / params.n_splits;
+    let batch = product / params.heads;
+    let head = product - batch * params.heads;
+    let start_k = params.k.x + batch * params.k.y + head / params.heads_per_key * params.k.z;
+    let start_v = params.v.x + batch * params.v.y + head / params.heads_per_key * params.v.z;
+    let key_begin = split_begin(0u, split);
+    let key_end = min(key_begin + params.split_len, params.n_k);
+    // Ends of the keys that each query sees.
+    var ends = vec4(key_end);
+    if CAUSAL { ends = min(ends, params.first + vec4(1u, 2u, 3u, 4u)); }
+
+    // For scores a lane of four, and two keys; for weights one key; for values four columns.
+    let lane = i % 4u;
+    let slot = i / 4u;
+    let own_key = i % KEYS;
+    let col = 4u * (i % COLUMNS4);
+    let first_value = i / COLUMNS4;
+    var most = vec4(LOWEST);
+    var total = vec4(0.0);
+    stage_queries(i, params.q.x + batch * params.q.y + head * params.q.z);
+    workgroupBarrier();
+    for (var key = key_begin; key < key_end; key += KEYS) {
+        multiply_keys(key + slot, start_k, lane);
+        let product = own_product(own_key, slot, lane);
+        let seen = vec4(key + own_key) < ends;
+        let score = select(vec4(LOWEST), product * params.scale, seen);
+        sh_weights[i] = score;
+        workgroupBarrier();
+        let next = max(most, max_of_keys(i));
+        let factor = exp(most - next);
+        let weight = select(vec4(0.0), exp(score - next), seen);
+        most = next;
+        total = total * factor + weight;
+        sh_weights[i] = weight;
+        if i == 0u { sh_factors = factor; }
+        workgroupBarrier();
+        scale_decoded();
+        let end = min(KEYS, key_end - key);
+        var at = start_v + (key + first_value) * params.v.w + col;
+        for (var n = first_value; n < KEYS; n += THREADS / COLUMNS4) {
+            if n < end && col < params.dim { add_decoded(four_of_v(at, col), n, vec4(key + n) < ends); }
+            at += THREADS / COLUMNS4 * params.v.w;
+        }
+    }
+
+    workgroupBarrier();
+    sh_weights[i] = total;
+    workgroupBarrier();
+    total = sum_of_keys(i);
+    let row_index = batch * params.n_q * params.out_heads + head;
+    let to = params.splits_before + split;
+    let pitch = params.out_heads;
+    store_decoded(i, 0u, row_index, to, sums[0], most.x, total.x);
+    store_decoded(i, 1u, row_index + pitch, to, sums[1], most.y, total.y);
+    store_decoded(i, 2u, row_index + 2u * pitch, to, sums[2], most.z, total.z);
+    store_decoded(i, 3u, row_index + 3u * pitch, to, sums[3], most.w, total.w);
+}
