@@ -46,7 +46,7 @@ var<private> products: array<vec4<f32>, 2>;
 var<private> sums: array<vec4<f32>, 4>;
 
 /// Stores queries in workgroup memory, those behind the last one as 0.
-fn stage_queries(i: u32, start: u32) {
+fn keep_few_queries(i: u32, start: u32) {
     if i < COLUMNS4 {
         let col = 4u * i;
         let at = start + col;
@@ -195,7 +195,7 @@ fn tensor_attention_decode(
     let first_value = i / COLUMNS4;
     var most = vec4(LOWEST);
     var total = vec4(0.0);
-    stage_queries(i, params.q.x + batch * params.q.y + head * params.q.z);
+    keep_few_queries(i, params.q.x + batch * params.q.y + head * params.q.z);
     workgroupBarrier();
     for (var key = key_begin; key < key_end; key += KEYS) {
         multiply_keys(key + slot, start_k, lane);
