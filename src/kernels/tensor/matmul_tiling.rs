@@ -8,7 +8,7 @@ use super::matmul_time::{MIN_SLICE, SLICES, time};
 pub struct MatmulLimits {
     /// Workgroup memory that one workgroup may use without a loss of occupancy, in bytes.
     pub workgroup_bytes: u32,
-    /// Number of compute units, for GPUs that have registers for [`WIDE`] tiles; `None` for others.
+    /// Number of compute units, for GPUs with registers for wide tiles; `None` for others.
     pub wide_units: Option<u32>,
 }
 
@@ -21,35 +21,32 @@ pub(super) struct Tiling {
     pub(super) groups: [u64; 2],
     /// Groups of invocations that share the terms of a step.
     pub(super) groups_k: u64,
-    /// Speed of large products in TFLOP/s, measured on an H200.
-    speed: u64,
 }
 
-/// Tiles as high as they are wide, which take at most 16 KiB of workgroup memory and, but for the largest, 64 registers.
+/// Tiles as high as they are wide, which take at most 16 KiB of workgroup memory.
 pub(super) const SQUARE: [Tiling; 3] = [
-    Tiling::new([16, 16], [2, 2], 1, 39),
-    Tiling::new([8, 16], [2, 1], 1, 31),
-    Tiling::new([8, 8], [1, 1], 1, 21),
+    Tiling::new([16, 16], [2, 2], 1),
+    Tiling::new([8, 16], [2, 1], 1),
+    Tiling::new([8, 8], [1, 1], 1),
 ];
 
 /// Tiles of 256 by 128, 128 by 64 and 64 by 32 columns and rows. They take 24, 24 and 12 KiB of workgroup memory, and 240, 170 and
-/// 120 registers.
-pub(super) const WIDE: [Tiling; 3] = [
-    Tiling::new([16, 16], [4, 2], 1, 47),
-    Tiling::new([16, 8], [2, 2], 2, 37),
-    Tiling::new([8, 8], [2, 1], 2, 28),
+/// 120 registers. With each the speed of large products in TFLOP/s, measured on an H200.
+pub(super) const WIDE: [(Tiling, u64); 3] = [
+    (Tiling::new([16, 16], [4, 2], 1), 47),
+    (Tiling::new([16, 8], [2, 2], 2), 37),
+    (Tiling::new([8, 8], [2, 1], 2), 28),
 ];
 
 /// Number of workgroups that keeps a large device busy.
 const ENOUGH_TILES: u64 = 256;
 
 impl Tiling {
-    const fn new(lanes: [u64; 2], groups: [u64; 2], groups_k: u64, speed: u64) -> Self {
+    const fn new(lanes: [u64; 2], groups: [u64; 2], groups_k: u64) -> Self {
         Self {
             lanes,
             groups,
             groups_k,
-            speed,
         }
     }
 
@@ -87,44 +84,50 @@ impl MatmulLimits {
     /// Returns the tiles of a product, and the length of its slices of k.
     pub(super) fn choose(self, what: &Product) -> (Tiling, u64) {
         let least = what.k.div_ceil(MAX_SLICE);
-        if let Some(units) = self.wide_units {
-            let all = self.wide().flat_map(|tiling| {
-                let slices = SLICES
-                    .into_iter()
-                    .filter(|&n| n == 1 || what.k / n >= MIN_SLICE);
-                slices.map(move |n| (tiling, tiling.k_slice(what.k, n.max(least))))
-            });
-            let fastest = all.min_by_key(|(tiling, k_slice)| tiling.time(what, *k_slice, units));
-            if let Some(fastest) = fastest {
-                return fastest;
+        let fastest = self.fastest(what, |tiling| {
+            let slices = SLICES.into_iter();
+            let slices = slices.filter(|&n| n == 1 || what.k / n >= MIN_SLICE);
+            slices.map(move |n| tiling.k_slice(what.k, n.max(least)))
+        });
+        fastest.unwrap_or_else(|| {
+            let tiling = square(what);
+            let wanted = ENOUGH_TILES.div_ceil(tiling.n_tiles(what));
+            let slices = wanted.min(what.k / MIN_SLICE).max(least);
+            (tiling, tiling.k_slice(what.k, slices))
+        })
+    }
+
+    /// Returns the tiles of a product whose k is not sliced, and its length in whole steps.
+    pub(super) fn choose_whole(self, what: &Product) -> (Tiling, u64) {
+        let whole = |tiling: Tiling| tiling.k_slice(what.k, 1);
+        let fastest = self.fastest(what, |tiling| std::iter::once(whole(tiling)));
+        fastest.unwrap_or_else(|| {
+            let tiling = square(what);
+            (tiling, whole(tiling))
+        })
+    }
+
+    /// Returns the wide tiles and the length of slices, of those given for them, with the least estimated time; `None` for
+    /// devices without them.
+    fn fastest<I: Iterator<Item = u64>>(
+        self,
+        what: &Product,
+        lengths: impl Fn(Tiling) -> I,
+    ) -> Option<(Tiling, u64)> {
+        let units = self.wide_units?.into();
+        let mut found = None;
+        for (tiling, speed) in WIDE {
+            if tiling.step_bytes() > self.workgroup_bytes.into() {
+                continue;
+            }
+            for k_slice in lengths(tiling) {
+                let ns = time(what, tiling.tile(), speed, k_slice, units);
+                if found.is_none_or(|(_, least)| ns < least) {
+                    found = Some(((tiling, k_slice), ns));
+                }
             }
         }
-        let tiling = square(what);
-        let wanted = ENOUGH_TILES
-            .div_ceil(tiling.n_tiles(what))
-            .min(what.k / MIN_SLICE);
-        (tiling, tiling.k_slice(what.k, wanted.max(least)))
-    }
-
-    /// Returns the tiles of a product whose k is not sliced.
-    pub(super) fn choose_whole(self, what: &Product) -> (Tiling, u64) {
-        let fastest = self.wide_units.and_then(|units| {
-            let of_all = |tiling: &Tiling| tiling.time(what, what.k, units);
-            self.wide().min_by_key(of_all)
-        });
-        let tiling = fastest.unwrap_or_else(|| square(what));
-        (tiling, tiling.k_slice(what.k, 1))
-    }
-
-    fn wide(self) -> impl Iterator<Item = Tiling> {
-        let fits = move |tiling: &Tiling| tiling.step_bytes() <= self.workgroup_bytes.into();
-        WIDE.into_iter().filter(fits)
-    }
-}
-
-impl Tiling {
-    fn time(self, what: &Product, k_slice: u64, units: u32) -> u64 {
-        time(what, self.tile(), self.speed, k_slice, units.into())
+        found.map(|(choice, _)| choice)
     }
 }
 
@@ -158,7 +161,7 @@ mod tests {
 
     #[test]
     fn invocations_suffice_for_the_blocks_of_a_tile() {
-        for tiling in SQUARE.into_iter().chain(WIDE) {
+        for tiling in SQUARE.into_iter().chain(WIDE.map(|(tiling, _)| tiling)) {
             let [cols, rows] = tiling.tile();
             let threads = tiling.lanes[0] * tiling.lanes[1] * tiling.groups_k;
             let blocks = [rows, cols].map(|n| n / 4 * tiling.depth() / 4);
@@ -191,7 +194,7 @@ mod tests {
             workgroup_bytes: 16 << 10,
             ..limits
         };
-        assert_eq!(narrow.choose(&product(1, 4096, 4096, 4096)).0, WIDE[2]);
+        assert_eq!(narrow.choose(&product(1, 4096, 4096, 4096)).0, WIDE[2].0);
     }
 
     #[test]
