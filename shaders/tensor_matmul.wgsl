@@ -12,8 +12,8 @@
 //
 // import: tensor_matmul/blocks, tensor_matmul/sums, tensor_matmul/results
 
-// Invocations along n and m, and groups of 4 rows and columns per invocation: 1 or 2 of rows, 1, 2 or 4 of columns. The
-// invocations must be at least as many as the blocks of either tile, and divide those of both.
+// Invocations along n and m, and groups of 4 rows and columns per invocation: 1 or 2 of rows, 1, 2 or 4 of columns. There
+// must be at least as many invocations as either tile has blocks in a step.
 override LANES_N: u32 = 16u;
 override LANES_M: u32 = 16u;
 override GROUPS_M: u32 = 2u;
