@@ -54,8 +54,8 @@ async function checkImport() {
   const inline = await import(pathToFileURL(join(root, "dist/inline.js")).href);
   assert.equal(inline.createCompressor, module.createCompressor);
   const tensors = await import(pathToFileURL(join(root, "dist/tensor.js")).href);
-  const classes = ["BufferId", "GpuBackend", "GpuCommandBatch", "GpuDevice", "GpuKernel", "GpuTensor"];
-  assert.deepEqual(Object.keys(tensors).sort(), [...classes, "PagepressError"]);
+  const classes = ["BufferId", "GpuBackend", "GpuCommandBatch", "GpuDevice", "GpuKernel", "GpuTensor", "WgslForwardPass"];
+  assert.deepEqual(Object.keys(tensors).sort(), [...classes, "PagepressError"].sort());
   assert.equal(tensors.PagepressError, module.PagepressError);
   assert.deepEqual(Object.keys(globalThis), before);
 }
