@@ -2,7 +2,7 @@
 
 use super::{Kernel, check_sizes};
 use crate::kernels::Launch;
-use crate::kernels::tensor::{Matrix, Product, half_launch, naive_launch, tiled_launch};
+use crate::kernels::tensor::{Product, half_launch, naive_launch, tiled_launch};
 use crate::{Error, Result};
 
 /// Product of `[m, k]` and `[k, n]`, row-major. Arguments: both factors and the result.
@@ -77,14 +77,7 @@ impl Kernel for GemmKernel {
                 });
             }
         };
-        let product = Product {
-            batch: 1,
-            m,
-            n,
-            k,
-            a: Matrix::dense(m, k, m * k),
-            b: Matrix::dense(k, n, k * n),
-        };
+        let product = Product::dense(1, m, n, k);
         tiled_launch(&product, tile.into()).ok_or_else(|| Error::InvalidArgument {
             name: "tile",
             value: tile.to_string(),

@@ -132,7 +132,7 @@ mod tests {
             let Arg::Params(words) = &job.launches[0].args[4] else {
                 panic!("no parameters");
             };
-            // Of all keys, or of those that a tile sees.
+            // Splits cover all keys; with a window, the keys that a tile sees.
             let seen = window.map_or(words[1], |n| n as u32 + n_q.min(64) as u32 - 1);
             assert!(words[5] * words[6] >= seen && (words[5] - 1) * words[6] < seen);
             words[5]

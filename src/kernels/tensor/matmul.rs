@@ -87,18 +87,6 @@ pub(super) fn append_sum(job: &mut Job, size: [u64; 3], max_binding_bytes: u64) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernels::tensor::Matrix;
-
-    fn product(batch: u64, m: u64, n: u64, k: u64) -> Product {
-        Product {
-            batch,
-            m,
-            n,
-            k,
-            a: Matrix::dense(m, k, batch * m * k),
-            b: Matrix::dense(k, n, batch * k * n),
-        }
-    }
 
     #[test]
     fn long_sums_of_small_products_are_split() {
@@ -107,13 +95,13 @@ mod tests {
             wide_units: None,
         };
         assert_eq!(
-            matmul_job(&product(1, 4096, 4096, 4096), limits, 1 << 30)
+            matmul_job(&Product::dense(1, 4096, 4096, 4096), limits, 1 << 30)
                 .unwrap()
                 .launches
                 .len(),
             1
         );
-        let job = matmul_job(&product(1, 16, 16, 65_536), limits, 1 << 30).unwrap();
+        let job = matmul_job(&Product::dense(1, 16, 16, 65_536), limits, 1 << 30).unwrap();
         assert!(job.launches.len() >= 2);
         let partials = job.buffers.iter().find(|(slot, _)| *slot == Slot::Slices);
         assert_eq!(partials.map(|p| p.1), Some(256 * 1024));

@@ -55,6 +55,7 @@ const FORMS: [Form; 6] = [
     Form::new([1, 2], [2, 2], 4, 64, 108),
     Form::new([2, 2], [4, 4], 2, 32, 250),
 ];
+
 impl Form {
     const fn new(
         subgroups: [u64; 2],
@@ -173,14 +174,7 @@ pub fn matmul_half_job(
 /// 8.
 #[cfg(cuda_engine)]
 pub(in crate::kernels) fn half_launch(m: u64, n: u64, k: u64) -> Option<Launch> {
-    let what = Product {
-        batch: 1,
-        m,
-        n,
-        k,
-        a: Matrix::dense(m, k, m * k),
-        b: Matrix::dense(k, n, k * n),
-    };
+    let what = Product::dense(1, m, n, k);
     let is_taken = takes_halves(&what.a, true, k) && takes_halves(&what.b, false, k);
     let [.., form] = FORMS;
     is_taken.then(|| launch(&what, DType::F16, form, k.next_multiple_of(form.depth)))
@@ -245,14 +239,7 @@ mod tests {
     };
 
     fn dense(m: u64, n: u64, k: u64) -> Product {
-        Product {
-            batch: 1,
-            m,
-            n,
-            k,
-            a: Matrix::dense(m, k, m * k),
-            b: Matrix::dense(k, n, k * n),
-        }
+        Product::dense(1, m, n, k)
     }
 
     const LARGE: [u64; 3] = [128, 256, 64];

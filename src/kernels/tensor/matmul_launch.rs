@@ -70,6 +70,19 @@ pub struct Product {
 }
 
 impl Product {
+    /// Returns a batch of products of contiguous row-major matrices.
+    #[cfg(any(test, cuda_engine))]
+    pub(in crate::kernels) const fn dense(batch: u64, m: u64, n: u64, k: u64) -> Self {
+        Self {
+            batch,
+            m,
+            n,
+            k,
+            a: Matrix::dense(m, k, batch * m * k),
+            b: Matrix::dense(k, n, batch * k * n),
+        }
+    }
+
     pub(super) fn check(&self) -> Result<()> {
         let Self { batch, m, n, k, .. } = *self;
         check_sizes(&[&[batch, m, n], &[batch, k], &[self.a.n], &[self.b.n]])?;

@@ -146,18 +146,6 @@ fn square(what: &Product) -> Tiling {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernels::tensor::Matrix;
-
-    fn product(batch: u64, m: u64, n: u64, k: u64) -> Product {
-        Product {
-            batch,
-            m,
-            n,
-            k,
-            a: Matrix::dense(m, k, batch * m * k),
-            b: Matrix::dense(k, n, batch * k * n),
-        }
-    }
 
     #[test]
     fn invocations_suffice_for_the_blocks_of_a_tile() {
@@ -180,7 +168,7 @@ mod tests {
             wide_units: Some(132),
         };
         let choice = |m, n, k| {
-            let what = product(1, m, n, k);
+            let what = Product::dense(1, m, n, k);
             let (tiling, k_slice) = limits.choose(&what);
             (tiling.tile()[1], k.div_ceil(k_slice))
         };
@@ -194,7 +182,10 @@ mod tests {
             workgroup_bytes: 16 << 10,
             ..limits
         };
-        assert_eq!(narrow.choose(&product(1, 4096, 4096, 4096)).0, WIDE[2].0);
+        assert_eq!(
+            narrow.choose(&Product::dense(1, 4096, 4096, 4096)).0,
+            WIDE[2].0
+        );
     }
 
     #[test]
@@ -210,7 +201,7 @@ mod tests {
                 [4096, 4096, 300],
                 [7, 9, 70_000],
             ] {
-                let (tiling, k_slice) = limits.choose(&product(1, m, n, k));
+                let (tiling, k_slice) = limits.choose(&Product::dense(1, m, n, k));
                 assert!(k_slice.is_multiple_of(tiling.depth()));
                 assert!(k_slice <= MAX_SLICE);
             }

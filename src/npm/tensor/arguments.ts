@@ -1,9 +1,12 @@
 import { bytesOf, checkSize, fail } from "../base/arguments.js";
 import { bitsOfFloat16, unshared, viewAs } from "../base/views.js";
 import type { Op } from "../wasm/tensor.js";
-import type { AttentionOptions, HalfType, Shape } from "./types.js";
+import type { AttentionOptions, DType, HalfType, Shape } from "./types.js";
 
 const MAX_WORD = 2 ** 32 - 1;
+
+/** Names of the types of elements. */
+export const DTYPES: readonly DType[] = ["float32", "float16", "bfloat16"];
 
 /** Returns a view of `value` of fixed length, or a copy if its memory is shared; throws `INVALID_ARGUMENT` unless it is a
  * `Float32Array` of any realm. */

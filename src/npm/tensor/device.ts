@@ -7,7 +7,7 @@ import { compileFor, type CudaKernel } from "../cuda/kernel.js";
 import type { CudaOptions } from "../cuda/types.js";
 import type { TensorModule } from "../modules/load.js";
 import type { Device as RawDevice, Op } from "../wasm/tensor.js";
-import { checkedBits, checkedFloats, packedWords, words } from "./arguments.js";
+import { checkedBits, checkedFloats, DTYPES, packedWords, words } from "./arguments.js";
 import { ArrayOperations } from "./arrays.js";
 import { batchOf, type GpuCommandBatch } from "./batch.js";
 import { loadTensors, now, settled } from "./call.js";
@@ -87,7 +87,7 @@ export class GpuDevice extends ArrayOperations {
   /** Uploads elements of 16 bits, or their bits, as a tensor. */
   tensor(data: Halves, shape: Shape | undefined, options: { dtype: HalfType }): Promise<GpuTensor>;
   async tensor(data: unknown, shape?: Shape, { dtype = "float32" }: { dtype?: DType } = {}): Promise<GpuTensor> {
-    checkOneOf("dtype", dtype, ["float32", "float16", "bfloat16"]);
+    checkOneOf("dtype", dtype, DTYPES);
     if (dtype === "float32") {
       const values = checkedFloats("data", data);
       const dims = words("shape", shape ?? [values.length]);

@@ -1,6 +1,6 @@
 import { checkOneOf, checkOptions, fail } from "../base/arguments.js";
 import type { LayerWeights as RawWeights } from "../wasm/tensor.js";
-import { checkedBits, checkedFloats, packedWords } from "./arguments.js";
+import { checkedBits, checkedFloats, DTYPES, packedWords } from "./arguments.js";
 import { now } from "./call.js";
 import type { GpuDevice } from "./device.js";
 import type { LayerMatrix, LayerNorm, LayerWeights, LowRank, LowRankQkv } from "./layer-types.js";
@@ -54,7 +54,7 @@ function elements(name: string, values: unknown, dtype: DType | undefined, quant
     return { name, form: quantization, length, words };
   }
   if (dtype === undefined || dtype === "float32") return floats(name, values);
-  checkOneOf(`${name}.dtype`, dtype, ["float32", "float16", "bfloat16"]);
+  checkOneOf(`${name}.dtype`, dtype, DTYPES);
   const bits = checkedBits(name, values, dtype);
   return { name, form: dtype, length: bits.length, words: packedWords(name, bits)[0] };
 }

@@ -4,7 +4,7 @@ import { PagepressError } from "../base/errors.js";
 import { SerialQueue } from "../base/serial-queue.js";
 import type { Device as RawDevice, Layer, LayerConfig as RawConfig } from "../wasm/tensor.js";
 import type { TensorModule } from "../modules/load.js";
-import { checkWord, words } from "./arguments.js";
+import { checkWord, DTYPES, words } from "./arguments.js";
 import { now, settled } from "./call.js";
 import type { GpuDevice } from "./device.js";
 import { Held } from "./dispose.js";
@@ -137,6 +137,6 @@ function checkedConfig(config: LayerConfig): RawConfig {
   checkOneOf("mlp", mlp, ["swiGlu", "gelu", "geluTanh"]);
   if (typeof causal !== "boolean") fail("causal", String(causal), "give true or false");
   if (rotaryBase !== null) checkNumber("rotaryBase", rotaryBase);
-  checkOneOf("kvType", kvType, ["float32", "float16", "bfloat16"]);
+  checkOneOf("kvType", kvType, DTYPES);
   return [Uint32Array.from(sizes), norm, epsilon, mlp, causal, rotaryBase, kvType];
 }

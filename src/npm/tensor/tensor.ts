@@ -2,7 +2,7 @@ import { checkOneOf, fail } from "../base/arguments.js";
 import { disposal } from "../base/disposal.js";
 import type { DeviceBuffer } from "../base/types.js";
 import type { Op, Tensor } from "../wasm/tensor.js";
-import { attentionOp, checkWord, words } from "./arguments.js";
+import { attentionOp, checkWord, DTYPES, words } from "./arguments.js";
 import { now, settled } from "./call.js";
 import { Held } from "./dispose.js";
 import type { Inputs } from "./operations.js";
@@ -60,7 +60,7 @@ export class GpuTensor {
   /** Converts the elements to a type. Rounds to nearest, ties to even; numbers beyond the largest of the type become
    * infinite. */
   async cast(dtype: DType): Promise<GpuTensor> {
-    checkOneOf("dtype", dtype, ["float32", "float16", "bfloat16"]);
+    checkOneOf("dtype", dtype, DTYPES);
     return new GpuTensor(await settled(() => this.#held.get().cast(dtype)));
   }
 

@@ -8,6 +8,7 @@ use wasm_bindgen::prelude::*;
 
 use super::convert::{JsResult, promise, wrong};
 use super::device::WebDevice;
+use super::names::WebDType;
 use super::op::{list, norm, quantization};
 use super::resident::WebTensor;
 use crate::tensor::layer::{Form, LayerConfig, Mlp, ResidentWeights};
@@ -191,12 +192,7 @@ fn mlp(given: &JsValue) -> Result<Mlp> {
 }
 
 fn dtype(given: &JsValue) -> Option<DType> {
-    match given.as_string().as_deref() {
-        Some("float32") => Some(DType::F32),
-        Some("float16") => Some(DType::F16),
-        Some("bfloat16") => Some(DType::BF16),
-        _ => None,
-    }
+    WebDType::from_js_value(given)?.named().ok()
 }
 
 /// Returns the error with the name that the argument has in JavaScript.
