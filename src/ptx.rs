@@ -3,7 +3,8 @@
 //! Its [`Error`] converts to [`pagepress::Error`](crate::Error) by `?`, with the same text and code.
 
 pub use wgsl_ptx::{
-    Address, AtomicOperation, Bounds, Comparison, CompiledPtx, Error, Label, Operand, Ordering,
-    PtxKernel, PtxModule, PtxOptions, PtxParam, PtxParamKind, PtxType, Register, Result, Rounding,
-    Shuffle, Space, Special, Symbol, WarpReduction, compile_wgsl,
+    Address, AtomicOperation, Bounds, Comparison, CompiledPtx, Error, GroupProduct, Label,
+    MatrixProduct, Operand, Ordering, PairOperation, PtxKernel, PtxModule, PtxOptions, PtxParam,
+    PtxParamKind, PtxType, Register, Result, Rounding, SharedMatrix, Shuffle, Space, Special,
+    Symbol, WarpReduction, compile_wgsl,
 };

@@ -34,6 +34,7 @@ fn compile(launch: &Launch, sm: u32, bounds: Bounds) -> CompiledPtx {
     let options = PtxOptions {
         overrides: &overrides,
         sm,
+        is_exact: true,
         bounds,
         clear_workgroup: !launch.kernel.fills_workgroup(),
         halves_as_bfloat16: launch.kernel.is_of_bfloat16(),
@@ -139,6 +140,18 @@ fn kernels_by_name_have_an_entry_point_and_assemble() {
 }
 
 #[test]
+fn exact_kernels_of_tensor_cores_multiply_in_warpgroups() {
+    let kernel = GemmKernel::tensor_core(512, 512, 512);
+    for (sm, expected) in [(80, 0), (90, 4), (100, 0)] {
+        let compiled = kernel.compile_exact(sm).unwrap();
+        assert_eq!(compiled.text.matches("wgmma.mma_async").count(), expected);
+        let grid = kernel.launch_exact(sm).unwrap().grid;
+        assert_eq!(grid, if sm == 90 { [8, 1, 1] } else { [16, 1, 1] });
+    }
+    assert!(!kernel.compile(90).unwrap().text.contains("wgmma"));
+}
+
+#[test]
 fn sizes_without_a_kernel_are_typed_errors() {
     let wrong: [Box<dyn Kernel>; 9] = [
         Box::new(GemmKernel::tiled(64, 64, 64, 7)),
@@ -232,6 +245,9 @@ fn the_shader_library_has_the_text_of_each_intrinsic() {
         ("elements.wgsl", intrinsics::ELEMENTS_OF),
         ("elements.wgsl", intrinsics::MATRIX_OF),
         ("elements.wgsl", intrinsics::LEFT_OF),
+        ("warpgroup.wgsl", intrinsics::STAGED_HALF),
+        ("warpgroup.wgsl", intrinsics::MULTIPLY_STAGED),
+        ("warpgroup.wgsl", intrinsics::AWAIT_PRODUCTS),
     ] {
         let text = std::fs::read_to_string(library.join(file)).unwrap();
         assert!(text.contains(intrinsic), "{file} lacks:\n{intrinsic}");

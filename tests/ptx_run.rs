@@ -30,8 +30,13 @@ async fn run<B: Backend>(device: &B, program: &Program) -> pagepress::Result<Vec
     let bindings = [Access::Read, Access::ReadWrite, Access::Uniform];
     let n_bindings = if program.n_uniform_words > 0 { 3 } else { 2 };
     let mut source = KernelSource::new(&program.wgsl, "main", &bindings[..n_bindings]);
-    if program.needs.as_deref() == Some("cooperative") && device.name() != "cuda" {
-        // SAFETY: no access of the programs with cooperative matrices is out of bounds with the buffers below.
+    let is_unchecked = match program.needs.as_deref() {
+        Some("cooperative") => device.name() != "cuda",
+        Some("warpgroups") => true,
+        _ => false,
+    };
+    if is_unchecked {
+        // SAFETY: no access of the programs with cooperative matrices or warpgroups is out of bounds with the buffers below.
         source = unsafe { source.without_checks() };
     }
     let kernel = device.compile_kernel(&source).await?;
@@ -159,4 +164,21 @@ fn cooperative_matrices_with_bounds_checks_are_refused_through_wgpu() {
 fn every_program_gives_the_committed_results_through_cuda() {
     common::cuda::need_cuda();
     check_through(EngineChoice::Cuda);
+}
+
+/// Warpgroups multiply only in kernels without checks, which no safe call compiles.
+#[cfg(cuda_engine)]
+#[test]
+fn products_of_warpgroups_give_the_committed_results() {
+    common::cuda::need_cuda();
+    let device = common::engine::open(EngineChoice::Cuda);
+    if !device.capabilities().warpgroup_matrices {
+        eprintln!("no products of warpgroups on this device");
+        return;
+    }
+    let found = programs().into_iter().find(|one| one.name == "warpgroups");
+    let mut program = found.expect("tests/in/warpgroups.wgsl");
+    program.needs = Some("warpgroups".to_owned());
+    let words = block_on(run(&device, &program)).unwrap();
+    program.compare(&words).unwrap();
 }

@@ -142,6 +142,9 @@ pub struct Capabilities {
     pub cooperative_matrices: bool,
     /// True if the device's matrix units also multiply bfloat16: CUDA from compute capability 8.0 on.
     pub bfloat16_matrices: bool,
+    /// True if the warpgroups of a workgroup multiply matrices in workgroup memory (`wgmma`): CUDA with compute capability 9.0, unless
+    /// all kernels are checked at run time.
+    pub warpgroup_matrices: bool,
     /// True if the device times launches.
     pub timestamps: bool,
     /// True if the device times copies between host and device.

@@ -100,13 +100,18 @@ fn half_jobs() -> Vec<Job> {
     let mut jobs = Vec::new();
     for dtype in [DType::F16, DType::BF16] {
         // Sizes and workgroup memory for each configuration.
-        for (workgroup_bytes, size) in [
-            (227 << 10, 4096),
-            (227 << 10, 1024),
-            (227 << 10, 768),
-            (227 << 10, 512),
-            (163 << 10, 4096),
-            (48 << 10, 4096),
+        for (workgroup_bytes, size, has_warpgroups) in [
+            (227 << 10, 4096, false),
+            (227 << 10, 1024, false),
+            (227 << 10, 768, false),
+            (227 << 10, 512, false),
+            (163 << 10, 4096, false),
+            (48 << 10, 4096, false),
+            (227 << 10, 4096, true),
+            (227 << 10, 1408, true),
+            (227 << 10, 1024, true),
+            (227 << 10, 896, true),
+            (227 << 10, 512, true),
         ] {
             for transposed in [[false, false], [false, true], [true, false], [true, true]] {
                 let [a, b] = transposed.map(|transposed| Matrix {
@@ -124,6 +129,7 @@ fn half_jobs() -> Vec<Job> {
                 let units = MatrixUnits {
                     n_units: 132,
                     workgroup_bytes,
+                    has_warpgroups,
                 };
                 jobs.extend(matmul_half_job(&what, dtype, units, LARGE).unwrap());
             }
@@ -181,6 +187,7 @@ fn attention_half_jobs() -> Vec<Job> {
             let units = MatrixUnits {
                 n_units: 132,
                 workgroup_bytes: 227 << 10,
+                has_warpgroups: true,
             };
             for to in [dtype, DType::F32] {
                 let job = attention_half_job(&size, [dtype, to], places, units, LARGE);

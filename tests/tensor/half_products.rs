@@ -1,6 +1,6 @@
 //! Products of 16-bit tensors: through matrix units where the engine has them, else in f32.
 
-use pagepress::gpu::GpuDevice;
+use pagepress::gpu::{Backend, GpuDevice};
 use pagepress::tensor::{DType, GpuTensor, Shape, cpu};
 
 use crate::naive::numbers;
@@ -130,6 +130,77 @@ pub async fn products_of_halves_of_any_size(subject: &Subject) {
             }
         }
     }
+}
+
+/// Products of tiles of every size, with edges: of small whole numbers, so that sums in f32 are exact in every order.
+pub async fn large_products_of_halves_are_those_of_f32(subject: &Subject) {
+    let Subject::Gpu(device) = subject else {
+        return;
+    };
+    let sizes: &[[usize; 3]] = if device.capabilities().warpgroup_matrices {
+        // Tiles of 64 by 64, 64 by 128, 128 by 128 and 128 by 256 on an H100; an odd number of columns; slices of k.
+        &[
+            [500, 520, 200],
+            [1000, 1008, 136],
+            [1400, 1392, 520],
+            [2000, 2040, 264],
+            [2001, 2043, 264],
+            [130, 264, 4096],
+        ]
+    } else {
+        &[[130, 264, 136]]
+    };
+    for (dtype, &[m, n, k]) in HALVES
+        .into_iter()
+        .flat_map(|d| sizes.iter().map(move |s| (d, s)))
+    {
+        for (left, right) in [Layout::Rows, Layout::Transposed]
+            .into_iter()
+            .flat_map(|l| [Layout::Rows, Layout::Transposed].map(|r| (l, r)))
+        {
+            let a = whole_numbers(device, dtype, [m, k], left, 9).await;
+            let b = whole_numbers(device, dtype, [k, n], right, 10).await;
+            let product = a.matmul_to_async(&b, DType::F32).await.unwrap();
+            let wide =
+                [a, b].map(|factor| async move { factor.cast_async(DType::F32).await.unwrap() });
+            let [a, b] = wide;
+            let expected = a.await.matmul_async(&b.await).await.unwrap();
+            let found = product.to_vec_async().await.unwrap();
+            let expected = expected.to_vec_async().await.unwrap();
+            let wrong = found.iter().zip(&expected).position(|(x, y)| x != y);
+            assert_eq!(
+                wrong, None,
+                "{dtype:?} [{m}, {k}] {left:?} [{k}, {n}] {right:?}"
+            );
+        }
+    }
+}
+
+/// Creates a matrix of whole numbers from -4 to 4.
+async fn whole_numbers(
+    device: &GpuDevice,
+    dtype: DType,
+    [rows, columns]: [usize; 2],
+    layout: Layout,
+    seed: u64,
+) -> GpuTensor {
+    let values = numbers(rows * columns, seed, 4.0);
+    let values: Vec<f32> = values.iter().map(|x| x.round()).collect();
+    let mut bits = vec![0; values.len()];
+    cpu::to_bits(dtype, &values, &mut bits).unwrap();
+    let is_transposed = layout == Layout::Transposed;
+    let dims = if is_transposed {
+        [columns, rows]
+    } else {
+        [rows, columns]
+    };
+    let shape = Shape::new(&dims).unwrap();
+    let tensor = GpuTensor::from_bits_async(device, &bits, dtype, shape);
+    let tensor = tensor.await.unwrap();
+    if is_transposed {
+        return tensor.transpose(0, 1).unwrap();
+    }
+    tensor
 }
 
 pub async fn batches_of_products_of_halves(subject: &Subject) {

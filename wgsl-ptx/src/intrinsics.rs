@@ -195,6 +195,45 @@ pub const LEFT_OF: &str = "fn left_of(elements: Elements, own: u32, lane: u32) -
     return left;
 }";
 
+/// Adds the products of 64 rows of `a` and `n_columns` columns of `b`, over 64 terms, to the sums of 128 invocations. `lane` is an
+/// invocation's index among them, a multiple of 128 less than its local index; all 128 call it together. `n_columns`, a multiple
+/// of 8 up to 256, `a_by_k` and `b_by_k` are constants.
+///
+/// With [`PtxOptions::is_exact`](crate::PtxOptions::is_exact) and `sm` 90, and without bounds checks, it becomes four products of a
+/// warpgroup (`wgmma`), which are one group of products that runs on: before [`AWAIT_PRODUCTS`] has waited for the group, the source
+/// neither accesses these sums nor writes these elements of `sh_staged`. `lane` is not read then.
+///
+/// The source declares `alias GroupSums = array<array<vec4<f32>, 8>, 4>`, `sh_staged` as for [`STAGE_LEFT`], and [`STAGED_HALF`].
+/// `at_a` and `at_b` are multiples of 128 elements.
+pub const MULTIPLY_STAGED: &str = "fn multiply_staged(sums: ptr<function, GroupSums>, at_a: u32, at_b: u32, lane: u32, n_columns: u32, a_by_k: bool, b_by_k: bool) {
+    for (var k = 0u; k < 64; k++) {
+        for (var i = 0u; i < n_columns / 2; i++) {
+            let row = 16 * (lane / 32) + lane % 32 / 4 + 8 * (i / 2 % 2);
+            let column = 8 * (i / 4) + 2 * (lane % 4) + i % 2;
+            let a = staged_half(at_a, a_by_k, row, k);
+            let b = staged_half(at_b, b_by_k, column, k);
+            (*sums)[i / 32][i / 4 % 8][i % 4] += f32(a) * f32(b);
+        }
+    }
+}";
+
+/// Returns element `k` of row or column `n` of a factor at element `at` of `sh_staged`. Factors are blocks of eight lines of 64
+/// halves; unit `u` of eight halves of line `r` of a block lies at unit `u ^ r`. If `by_k`, the lines are rows or columns, and block `i`
+/// has those from `8 * i` on; else they are terms, and block `8 * i + j` has rows or columns from `64 * i` on of terms from `8 * j` on.
+/// No intrinsic, but part of [`MULTIPLY_STAGED`].
+pub const STAGED_HALF: &str = "fn staged_half(at: u32, by_k: bool, n: u32, k: u32) -> f16 {
+    let line = select(k, n, by_k);
+    let along = select(n % 64, k, by_k);
+    let block = select(n / 64 * 8 + k / 8, n / 8, by_k);
+    let unit = (along / 8) ^ (line % 8);
+    return sh_staged[at + 128 * block + 16 * (line % 8) + 2 * unit + along / 4 % 2][along % 4];
+}";
+
+/// Waits until at most `n_pending`, a constant, of the calls of [`MULTIPLY_STAGED`] of the 128 invocations, the last ones, are
+/// incomplete.
+pub const AWAIT_PRODUCTS: &str = "fn await_products(n_pending: u32) {
+}";
+
 /// A function with a lowering of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Intrinsic {
@@ -230,6 +269,10 @@ pub(crate) enum Intrinsic {
     MatrixOf,
     /// [`LEFT_OF`]
     LeftOf,
+    /// [`MULTIPLY_STAGED`]
+    MultiplyStaged,
+    /// [`AWAIT_PRODUCTS`]
+    AwaitProducts,
 }
 
 impl Intrinsic {
@@ -245,13 +288,18 @@ impl Intrinsic {
     pub(crate) const fn is_free(self) -> bool {
         matches!(
             self,
-            Self::NormalExp2 | Self::ElementsOf | Self::MatrixOf | Self::LeftOf
+            Self::NormalExp2
+                | Self::ElementsOf
+                | Self::MatrixOf
+                | Self::LeftOf
+                | Self::MultiplyStaged
+                | Self::AwaitProducts
         )
     }
 }
 
 /// Intrinsics with the names and texts of their functions.
-const ALL: [(Intrinsic, &str, &str); 16] = [
+const ALL: [(Intrinsic, &str, &str); 18] = [
     (Intrinsic::Funnel, "funnel", FUNNEL),
     (Intrinsic::Agree, "agree", AGREE),
     (Intrinsic::Merge, "merge", MERGE),
@@ -268,6 +316,12 @@ const ALL: [(Intrinsic, &str, &str); 16] = [
     (Intrinsic::ElementsOf, "elements_of", ELEMENTS_OF),
     (Intrinsic::MatrixOf, "matrix_of", MATRIX_OF),
     (Intrinsic::LeftOf, "left_of", LEFT_OF),
+    (
+        Intrinsic::MultiplyStaged,
+        "multiply_staged",
+        MULTIPLY_STAGED,
+    ),
+    (Intrinsic::AwaitProducts, "await_products", AWAIT_PRODUCTS),
 ];
 
 /// Returns the intrinsic that a function with this name and text is.

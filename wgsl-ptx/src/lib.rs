@@ -62,9 +62,9 @@ pub use error::{Error, Result};
 pub use naga;
 
 pub use build::{
-    Address, AtomicOperation, Comparison, Label, MatrixProduct, Operand, Ordering, PairOperation,
-    PtxKernel, PtxModule, PtxType, Register, Rounding, Shuffle, Space, Special, Symbol,
-    WarpReduction,
+    Address, AtomicOperation, Comparison, GroupProduct, Label, MatrixProduct, Operand, Ordering,
+    PairOperation, PtxKernel, PtxModule, PtxType, Register, Rounding, SharedMatrix, Shuffle, Space,
+    Special, Symbol, WarpReduction,
 };
 
 /// Entry point and target of a compilation.
@@ -77,6 +77,9 @@ pub struct PtxOptions<'a> {
     /// Compute capability times ten, from 70 to 121: 75, 80, 90, 100. The target is the newest known one that is not above
     /// it.
     pub sm: u32,
+    /// The device has compute capability `sm` exactly: with 90, [`MULTIPLY_STAGED`](intrinsics::MULTIPLY_STAGED) becomes products of
+    /// warpgroups, which later GPUs lack.
+    pub is_exact: bool,
     /// Handling of indices out of bounds.
     pub bounds: Bounds,
     /// Zero-initialise workgroup memory, as WGSL requires. A kernel that writes it before it reads it can do without.
@@ -98,6 +101,7 @@ impl<'a> PtxOptions<'a> {
             entry,
             overrides: &[],
             sm: 75,
+            is_exact: false,
             bounds: Bounds::Clamp,
             clear_workgroup: true,
             raw_addresses: false,

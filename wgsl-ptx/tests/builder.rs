@@ -9,8 +9,9 @@
 mod ptxas;
 
 use wgsl_ptx::{
-    Address, AtomicOperation, Comparison, Error, MatrixProduct, Operand, Ordering, PairOperation,
-    PtxKernel, PtxModule, PtxType, Register, Rounding, Shuffle, Space, Special, WarpReduction,
+    Address, AtomicOperation, Comparison, Error, GroupProduct, MatrixProduct, Operand, Ordering,
+    PairOperation, PtxKernel, PtxModule, PtxType, Register, Rounding, Shuffle, Space, Special,
+    WarpReduction,
 };
 
 fn emit(kernel: PtxKernel) -> wgsl_ptx::Result<String> {
@@ -173,6 +174,59 @@ fn one_of_everything_assembles() {
     }
 }
 
+/// Builds a kernel of one warpgroup with a product of each type.
+fn group_products() -> PtxKernel {
+    let mut k = PtxKernel::new("group_products");
+    k.workgroup_size([128, 1, 1]);
+    let shared = Address::from(&k.shared("factors", 32 << 10, 1024));
+    let lines = k.shared_matrix(&shared, true, 1024, 8192);
+    let columns = k.shared_matrix(&shared.plus(16 << 10), false, 1024, 8192);
+    let sums: Vec<Register> = (0..32).map(|_| k.copy(0.0f32)).collect();
+    k.fence_products();
+    k.barrier();
+    k.begin_products();
+    k.multiply_shared(GroupProduct::Half, lines, columns, &sums);
+    let next = k.matrix_plus(lines, 32);
+    k.multiply_shared(GroupProduct::Bfloat16, next, columns, &sums);
+    k.multiply_shared(GroupProduct::Tf32, next, lines, &sums);
+    k.commit_products();
+    k.await_products(0);
+    let data = k.param(PtxType::U64, "data");
+    let global = Address::new(Space::Global, data);
+    for sum in sums {
+        k.store(PtxType::F32, Ordering::Weak, &global, sum);
+    }
+    k.ret();
+    k
+}
+
+#[test]
+fn products_of_warpgroups_are_for_one_architecture() {
+    let emit = |sm| {
+        let mut module = PtxModule::new(sm);
+        module.kernel(group_products());
+        module.emit()
+    };
+    let text = emit(90).unwrap();
+    assert!(text.starts_with(".version 8.0\n.target sm_90a\n"));
+    for expected in [
+        "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {",
+        "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {",
+        "wgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32 {",
+        "1, 1, 1, 0, 1;",
+        "1, 1, 1;",
+    ] {
+        assert!(text.contains(expected), "{expected}");
+    }
+    if let Some(ptxas) = ptxas::ptxas() {
+        ptxas::assemble(&ptxas, "group_products", &text).unwrap();
+    }
+    for sm in [80, 89, 100] {
+        let error = emit(sm).unwrap_err().to_string();
+        assert!(error.contains("only sm_90 has them"), "{error}");
+    }
+}
+
 #[track_caller]
 fn misuse(build: impl FnOnce(&mut PtxKernel), expected: &str) {
     let mut kernel = PtxKernel::new("wrong");
@@ -235,6 +289,37 @@ fn misuse_is_reported_at_the_end_and_never_panics() {
             k.pack(1u32, 2u32);
         },
         "pack takes no u32",
+    );
+    misuse(
+        |k| {
+            let data = k.param(PtxType::U64, "data");
+            k.shared_matrix(&Address::new(Space::Global, data), true, 1024, 0);
+        },
+        "outside of shared memory",
+    );
+    misuse(
+        |k| {
+            let tile = Address::from(&k.shared("tile", 1024, 1024));
+            k.shared_matrix(&tile, true, 1000, 0);
+        },
+        "a distance of 1000 bytes",
+    );
+    misuse(
+        |k| {
+            let tile = Address::from(&k.shared("tile", 1024, 1024));
+            let matrix = k.shared_matrix(&tile, false, 1024, 1024);
+            let sums = [k.copy(0.0f32); 4];
+            k.multiply_shared(GroupProduct::Tf32, matrix, matrix, &sums);
+        },
+        "not along the terms",
+    );
+    misuse(
+        |k| {
+            let tile = Address::from(&k.shared("tile", 1024, 1024));
+            let matrix = k.shared_matrix(&tile, true, 1024, 0);
+            k.multiply_shared(GroupProduct::Half, matrix, matrix, &[]);
+        },
+        "0 columns",
     );
     let foreign = PtxKernel::new("other").label();
     misuse(|k| k.branch(foreign), "another kernel");

@@ -1,6 +1,9 @@
-//! Asynchronous copies to workgroup memory, workgroup memory whose size a launch states, and matrices of bfloat16.
+//! Asynchronous copies to workgroup memory, workgroup memory whose size a launch states, matrices of bfloat16, and products of
+//! warpgroups.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "common/programs.rs"]
+mod programs;
 #[path = "common/ptxas.rs"]
 mod ptxas;
 
@@ -122,6 +125,56 @@ fn halves_are_multiplied_as_bfloat16_where_the_options_say_so() {
         };
         let ptx = compile_wgsl(wgsl, &options).unwrap();
         assert_eq!(ptx.text.matches(expected).count(), 2);
+        assembles(&ptx);
+    }
+}
+
+#[test]
+fn warpgroups_multiply_on_the_one_architecture_that_can() {
+    let all = programs::programs();
+    let program = all.iter().find(|program| program.name == "warpgroups");
+    let wgsl = &program.unwrap().wgsl;
+    let compile = |sm, is_exact, bounds| {
+        let options = PtxOptions {
+            sm,
+            is_exact,
+            bounds,
+            ..PtxOptions::new("main")
+        };
+        compile_wgsl(wgsl, &options).unwrap()
+    };
+    let ptx = compile(90, true, Bounds::Unchecked);
+    let count = |text: &str| ptx.text.matches(text).count();
+    assert!(ptx.text.starts_with(".version 8.0\n.target sm_90a\n"));
+    // Five calls of four products of 16 terms.
+    assert_eq!(
+        count("wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16"),
+        16
+    );
+    assert_eq!(
+        count("wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16"),
+        4
+    );
+    for (orders, n) in [("0, 0;", 8), ("0, 1;", 4), ("1, 0;", 4), ("1, 1;", 4)] {
+        assert_eq!(count(&format!(", 1, 1, 1, {orders}")), n, "{orders}");
+    }
+    assert_eq!(count("wgmma.fence.sync.aligned;"), 5);
+    assert_eq!(count("wgmma.commit_group.sync.aligned;"), 5);
+    let waits = ["wait_group.sync.aligned 3;", "wait_group.sync.aligned 0;"];
+    assert_eq!(waits.map(count), [1, 1]);
+    // Writes to workgroup memory are visible to the products, and blocks of lines begin where they can.
+    assert!(count("fence.proxy.async.shared::cta;") > 0);
+    assert_eq!(count(".shared .align 1024 .b8"), 1);
+    assembles(&ptx);
+    for (sm, is_exact, bounds) in [
+        (90, false, Bounds::Unchecked),
+        (90, true, Bounds::Clamp),
+        (80, true, Bounds::Unchecked),
+        (100, true, Bounds::Unchecked),
+    ] {
+        let ptx = compile(sm, is_exact, bounds);
+        assert!(!ptx.text.contains("wgmma"), "{sm} {is_exact} {bounds:?}");
+        assert!(ptx.text.contains(&format!(".target sm_{sm}\n")));
         assembles(&ptx);
     }
 }

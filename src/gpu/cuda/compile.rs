@@ -18,9 +18,11 @@ pub(super) fn compile(shared: &Shared, source: &KernelSource<'_>) -> Result<Cuda
     let unchecked = shared.may_leave_out_checks && !source.is_checked();
     // Checks of indices do not cover addresses.
     let raw_addresses = source.has_addresses();
+    let sm = target(shared.sm);
     let options = PtxOptions {
         overrides: source.overrides,
-        sm: target(shared.sm),
+        sm,
+        is_exact: sm == shared.sm,
         bounds: if unchecked {
             Bounds::Unchecked
         } else {

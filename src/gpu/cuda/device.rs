@@ -46,6 +46,8 @@ fn open_adapter(adapter: Adapter, request: &DeviceRequest) -> Result<CudaDevice>
     let wait_limit = watch::limit(request, adapter.info.is_software());
     let lanes = Lanes::new(&context, &entered, wait_limit)?;
     let budget = Budget::new(request.memory_limit);
+    let may_leave_out_checks = request.runtime_checks == RuntimeChecks::WhereNeeded;
+    let capabilities = adapter.capabilities(free, total, request.limits);
     drop(entered);
     Ok(CudaDevice(Arc::new(Shared {
         id: DeviceId::new(),
@@ -60,11 +62,12 @@ fn open_adapter(adapter: Adapter, request: &DeviceRequest) -> Result<CudaDevice>
         context,
         capabilities: Capabilities {
             free_memory_bytes: budget.free_of(Some(free)),
-            ..adapter.capabilities(free, total, request.limits)
+            warpgroup_matrices: capabilities.warpgroup_matrices && may_leave_out_checks,
+            ..capabilities
         },
         budget,
         sm: adapter.sm,
-        may_leave_out_checks: request.runtime_checks == RuntimeChecks::WhereNeeded,
+        may_leave_out_checks,
         info: adapter.info,
         pci: adapter.pci,
         given_up: AtomicBool::new(false),

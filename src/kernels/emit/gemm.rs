@@ -49,7 +49,8 @@ impl GemmKernel {
 
     /// Creates a kernel for tensor cores: the factors are 16-bit floats (IEEE binary16), the result and all sums are `f32`. `k` and
     /// `n` are multiples of 8. Each workgroup computes a tile of 128 rows and columns, and copies the next tiles of the
-    /// factors while it multiplies. Needs compute capability 7.5; from 8.0 on, the copies are asynchronous.
+    /// factors while it multiplies. Needs compute capability 7.5; from 8.0 on, the copies are asynchronous. Compiled for 9.0
+    /// [exactly](Kernel::compile_exact), warpgroups multiply tiles of 128 rows and 256 columns (`wgmma`).
     #[must_use]
     pub const fn tensor_core(m: u32, n: u32, k: u32) -> Self {
         Self {
@@ -61,8 +62,22 @@ impl GemmKernel {
     }
 }
 
+/// The compute capability, times ten, with products of warpgroups.
+const WARPGROUPS_SM: u32 = 90;
+
 impl Kernel for GemmKernel {
     fn launch(&self) -> Result<Launch> {
+        self.launch_of(false)
+    }
+
+    fn launch_exact(&self, sm: u32) -> Result<Launch> {
+        self.launch_of(sm == WARPGROUPS_SM)
+    }
+}
+
+impl GemmKernel {
+    /// Returns the launch, for tensor cores by warpgroups or by subgroups.
+    fn launch_of(&self, by_warpgroups: bool) -> Result<Launch> {
         let Self { m, n, k, form } = *self;
         check_sizes("shape", &[&[m, k], &[k, n], &[m, n]])?;
         let (m, n, k) = (u64::from(m), u64::from(n), u64::from(k));
@@ -70,7 +85,7 @@ impl Kernel for GemmKernel {
             Form::Naive => return Ok(naive_launch(m, n, k)),
             Form::Tiled(tile) => tile,
             Form::TensorCore => {
-                return half_launch(m, n, k).ok_or_else(|| Error::InvalidArgument {
+                return half_launch(m, n, k, by_warpgroups).ok_or_else(|| Error::InvalidArgument {
                     name: "shape",
                     value: format!("[{m}, {k}] [{k}, {n}]"),
                     expected: "k and n that are multiples of 8",

@@ -42,20 +42,23 @@ pub trait Kernel {
     /// # Errors
     /// As [`launch`](Self::launch); [`Error::InvalidArgument`] for an unsupported compute capability.
     fn compile(&self, sm: u32) -> Result<CompiledPtx> {
-        let launch = self.launch()?;
-        let overrides = launch.overrides.iter();
-        let overrides: Vec<(&str, f64)> = overrides
-            .map(|&(name, value)| (name, f64::from(value)))
-            .collect();
-        let kernel = launch.kernel;
-        let options = PtxOptions {
-            overrides: &overrides,
-            sm,
-            bounds: Bounds::Unchecked,
-            clear_workgroup: !kernel.fills_workgroup(),
-            ..PtxOptions::new(kernel.name)
-        };
-        Ok(compile_wgsl(kernel.wgsl, &options)?)
+        compile(&self.launch()?, sm, false)
+    }
+
+    /// Returns the launch of what [`compile_exact`](Self::compile_exact) returns.
+    ///
+    /// # Errors
+    /// As [`launch`](Self::launch).
+    fn launch_exact(&self, _sm: u32) -> Result<Launch> {
+        self.launch()
+    }
+
+    /// Compiles the kernel for GPUs of a compute capability and no later ones: 90 has instructions that later ones lack.
+    ///
+    /// # Errors
+    /// As [`compile`](Self::compile).
+    fn compile_exact(&self, sm: u32) -> Result<CompiledPtx> {
+        compile(&self.launch_exact(sm)?, sm, true)
     }
 
     /// Returns the text of a PTX module for compute capability 7.5 and later.
@@ -65,6 +68,24 @@ pub trait Kernel {
     fn emit_ptx(&self) -> Result<String> {
         Ok(self.compile(75)?.text)
     }
+}
+
+/// Compiles the kernel of a launch, for a compute capability and later ones or, if `is_exact`, for it alone.
+fn compile(launch: &Launch, sm: u32, is_exact: bool) -> Result<CompiledPtx> {
+    let overrides = launch.overrides.iter();
+    let overrides: Vec<(&str, f64)> = overrides
+        .map(|&(name, value)| (name, f64::from(value)))
+        .collect();
+    let kernel = launch.kernel;
+    let options = PtxOptions {
+        overrides: &overrides,
+        sm,
+        is_exact,
+        bounds: Bounds::Unchecked,
+        clear_workgroup: !kernel.fills_workgroup(),
+        ..PtxOptions::new(kernel.name)
+    };
+    Ok(compile_wgsl(kernel.wgsl, &options)?)
 }
 
 /// Checks that each length is above 0 and each product below 2^31.

@@ -253,6 +253,7 @@ mod tests {
     const H100: MatrixUnits = MatrixUnits {
         n_units: 132,
         workgroup_bytes: 227 << 10,
+        has_warpgroups: true,
     };
 
     fn size(n_q: u64, n_k: u64) -> AttentionSize {

@@ -75,6 +75,7 @@ impl Recording {
         is_usable.then(|| MatrixUnits {
             n_units: units.n.into(),
             workgroup_bytes: capabilities.max_workgroup_bytes.into(),
+            has_warpgroups: capabilities.warpgroup_matrices,
         })
     }
 

@@ -24,6 +24,8 @@ pub struct PtxKernel {
     /// Declarations outside of the kernel.
     external: Vec<String>,
     pub(super) convergence: Convergence,
+    /// It has instructions that only one architecture has.
+    pub(super) is_specific: bool,
     failure: Option<String>,
 }
 
@@ -92,6 +94,7 @@ impl PtxKernel {
             n_shared_bytes: 0,
             external: Vec::new(),
             convergence: Convergence::default(),
+            is_specific: false,
             failure: None,
         };
         kernel.check_name(name);

@@ -12,6 +12,7 @@ mod module;
 mod predication;
 mod types;
 mod warp;
+mod warpgroup;
 
 pub use arithmetic::{Comparison, Rounding};
 pub(crate) use asynchronous::COPIED_BYTES;
@@ -22,3 +23,4 @@ pub use module::PtxModule;
 pub(crate) use module::SM_RANGE;
 pub use types::{Operand, PtxType, Register};
 pub use warp::{Shuffle, Special, WarpReduction};
+pub use warpgroup::{GroupProduct, SharedMatrix};

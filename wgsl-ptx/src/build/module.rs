@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::kernel::PtxKernel;
-use crate::Result;
+use crate::{Error, Result};
 
 /// PTX language versions and the architectures that they introduced, oldest first. A module names the oldest version that
 /// supports its architecture, so that older drivers accept it.
@@ -22,7 +22,11 @@ const TARGETS: [(u32, &str); 12] = [
     (121, "8.8"),
 ];
 
-/// Kernels and constant tables, emitted as one text. Drivers accept it for its target architecture and every later one.
+/// The architecture with instructions that no other one has, and its version with them.
+const SPECIFIC: (u32, &str) = (90, "8.0");
+
+/// Kernels and constant tables, emitted as one text. Drivers accept it for its target architecture and every later one; with products
+/// of warpgroups, for compute capability 9.0 alone.
 #[derive(Debug, Clone)]
 pub struct PtxModule {
     target: (u32, &'static str),
@@ -75,15 +79,34 @@ impl PtxModule {
     /// # Errors
     /// [`KernelCompile`](crate::Error::KernelCompile) with the first misuse of a kernel's methods.
     pub fn emit(&self) -> Result<String> {
-        let (sm, version) = self.target;
-        let mut text = format!(".version {version}\n.target sm_{sm}\n.address_size 64\n");
+        let mut body = String::new();
         for table in &self.tables {
             // Writing to a `String` cannot fail.
-            let _ = write!(text, "\n{table}\n");
+            let _ = write!(body, "\n{table}\n");
         }
         for kernel in &self.kernels {
-            kernel.write(&mut text)?;
+            kernel.write(&mut body)?;
         }
-        Ok(text)
+        let ((sm, version), suffix) = self.head()?;
+        Ok(format!(
+            ".version {version}\n.target sm_{sm}{suffix}\n.address_size 64\n{body}"
+        ))
+    }
+
+    /// Returns architecture and version, and the suffix of an architecture whose instructions later ones lack.
+    fn head(&self) -> Result<((u32, &'static str), &'static str)> {
+        let Some(kernel) = self.kernels.iter().find(|kernel| kernel.is_specific) else {
+            return Ok((self.target, ""));
+        };
+        if self.sm() == SPECIFIC.0 {
+            return Ok((SPECIFIC, "a"));
+        }
+        Err(Error::KernelCompile {
+            kernel: kernel.name().to_owned(),
+            message: format!(
+                "products of warpgroups for sm_{}: only sm_90 has them",
+                self.sm()
+            ),
+        })
     }
 }

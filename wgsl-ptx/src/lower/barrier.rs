@@ -50,6 +50,9 @@ impl Lowering<'_> {
     /// Emits a workgroup barrier, after which all writes before it are visible. A workgroup of one warp uses the much cheaper
     /// warp barrier, which means the same there.
     pub(super) fn workgroup_barrier(&mut self) {
+        if self.has_group_products {
+            self.kernel.fence_products();
+        }
         if self.n_invocations() <= 32 {
             let mask = self.warp_mask();
             self.kernel.warp_barrier(mask);

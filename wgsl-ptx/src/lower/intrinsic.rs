@@ -33,6 +33,7 @@ impl Lowering<'_> {
             Intrinsic::ElementsOf | Intrinsic::MatrixOf | Intrinsic::LeftOf => {
                 self.has_elements(function) && self.owns_its_variables(function)
             }
+            Intrinsic::MultiplyStaged | Intrinsic::AwaitProducts => self.can_multiply_in_groups(),
         })
     }
 
@@ -70,6 +71,8 @@ impl Lowering<'_> {
             // The registers of a matrix of sums are its elements, in this order.
             Some(Intrinsic::ElementsOf | Intrinsic::MatrixOf) => Ok(arguments.first().cloned()),
             Some(Intrinsic::LeftOf) => self.left_factor(arguments),
+            Some(Intrinsic::MultiplyStaged) => self.multiply_staged(arguments),
+            Some(Intrinsic::AwaitProducts) => Ok(self.await_products(arguments)),
             None => Ok(None),
         }
     }

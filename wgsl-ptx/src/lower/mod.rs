@@ -34,6 +34,7 @@ mod together;
 mod unroll;
 mod value;
 mod variables;
+mod warpgroup;
 
 use naga::Module;
 use naga::valid::ModuleInfo;
@@ -77,6 +78,8 @@ struct Lowering<'a> {
     origins: std::collections::HashMap<Register, fold::Origin>,
     globals: Globals,
     in_memory: variables::InMemory,
+    /// Warpgroups multiply factors in workgroup memory.
+    has_group_products: bool,
     /// By index of function.
     facts: Vec<call::Facts>,
     /// By index of type.
@@ -109,6 +112,7 @@ impl<'a> Lowering<'a> {
             origins: std::collections::HashMap::new(),
             globals: Globals::default(),
             in_memory: variables::InMemory::find(&source.module, &source.info),
+            has_group_products: false,
             facts: Vec::new(),
             types: Vec::new(),
             counters: std::collections::HashMap::new(),
@@ -120,6 +124,7 @@ impl<'a> Lowering<'a> {
             span: naga::Span::UNDEFINED,
         };
         lowering.measure_types();
+        lowering.has_group_products = lowering.multiplies_in_groups();
         lowering
     }
 

@@ -6,6 +6,7 @@ use naga::proc::TypeResolution;
 use super::Lowering;
 use super::place::Place;
 use super::source::Source;
+use super::warpgroup::BLOCK_ALIGN;
 use crate::build::{Address, Comparison, Operand, Ordering, PtxType, Shuffle, Space};
 use crate::{Result, STATIC_SHARED_BYTES};
 
@@ -31,7 +32,7 @@ impl Lowering<'_> {
                 self.span = self.module.global_variables.get_span(handle);
                 self.check_shared(variable.ty)?;
                 let ty = TypeResolution::Handle(variable.ty);
-                let at = n_bytes.next_multiple_of(16);
+                let at = n_bytes.next_multiple_of(self.shared_align().into());
                 // Whole words, since it is cleared by words. No sum of 1024 sizes overflows.
                 n_bytes = at + u64::from(self.size(&ty)?).next_multiple_of(4);
                 variables.push((handle, ty, at));
@@ -56,13 +57,23 @@ impl Lowering<'_> {
         Ok(n_bytes)
     }
 
+    /// Returns the alignment of variables in workgroup memory.
+    const fn shared_align(&self) -> u32 {
+        if self.has_group_products {
+            BLOCK_ALIGN
+        } else {
+            16
+        }
+    }
+
     /// Returns the start of workgroup memory. The assembler rematerialises a start that depends on the cluster at every access
     /// (a twentieth of the time of `lz4_parse`); it cannot rematerialise the result of a shuffle, and keeps it in a register.
     fn shared_start(&mut self, n_bytes: u32) -> Address {
+        let align = self.shared_align();
         let symbol = if n_bytes > STATIC_SHARED_BYTES {
-            self.kernel.shared_by_launch("workgroup", n_bytes, 16)
+            self.kernel.shared_by_launch("workgroup", n_bytes, align)
         } else {
-            self.kernel.shared("workgroup", n_bytes, 16)
+            self.kernel.shared("workgroup", n_bytes, align)
         };
         let symbol = Address::from(&symbol);
         if self.options.sm < CLUSTER_SM {

@@ -1,0 +1,230 @@
+// Batched matrix product of halves on the matrix units of whole warpgroups, summed in single precision: c[m, n] = a[m, k] b[k, n].
+//
+// Each 128 invocations compute 64 rows by TILE_N columns of a workgroup's tile, from factors in workgroup memory. STAGES steps lie
+// there at once: two are multiplied, and the others are copied meanwhile. Lines have units of 16 bytes, exchanged so that eight lines lie
+// in different banks.
+// Bindings: `left`, `right`: the factors, in units of 8 halves; `c`: [batch, n_slices, m, n] f32, in pairs.
+// Rows of `a` (its columns, unless A_BY_K) and of `b` (its columns, if B_BY_K) have stride `pitch`, their elements stride 1.
+// Offsets, pitches and batch strides are in units of 8 halves.
+// Preconditions: no length is 0; the factors have whole units; k is a multiple of 8 where it is contiguous; TILE_N is at most WIDTH.
+// Twin: src/tensor/cpu/matmul.rs
+//
+// import: lib/stage
+// import: lib/warpgroup
+enable f16;
+
+// Warpgroups, along m.
+override GROUPS: u32 = 2u;
+override TILE_N: u32 = 256u;
+override STAGES: u32 = 4u;
+// Elements along k are contiguous in memory.
+override A_BY_K: bool = true;
+override B_BY_K: bool = false;
+
+override WIDTH: u32 = 128u * GROUPS;
+override TILE_M: u32 = 64u * GROUPS;
+// Depth of a step.
+const TILE_K: u32 = 64u;
+// Rows of tiles whose workgroups run together, so that they share columns of b in the cache.
+const BAND: u32 = 8u;
+
+// Units of a line of a tile, and its lines.
+override UNITS_A: u32 = select(TILE_M, TILE_K, A_BY_K) / 8u;
+override UNITS_B: u32 = select(TILE_N, TILE_K, B_BY_K) / 8u;
+override ROWS_A: u32 = select(TILE_K, TILE_M, A_BY_K);
+override ROWS_B: u32 = select(TILE_K, TILE_N, B_BY_K);
+// Vectors of four halves of a factor's tile, of both, and of all steps.
+override BEGIN_B: u32 = 16u * TILE_M;
+override STAGE: u32 = 16u * (TILE_M + TILE_N);
+override ALL: u32 = STAGES * STAGE;
+// Units that an invocation copies in a step, and lines from one to the next: a multiple of 8.
+override OWN_A: u32 = ROWS_A * UNITS_A / WIDTH;
+override OWN_B: u32 = ROWS_B * UNITS_B / WIDTH;
+override LINES_A: u32 = WIDTH / UNITS_A;
+override LINES_B: u32 = WIDTH / UNITS_B;
+
+struct Params {
+    m: u32,
+    n: u32,
+    k: u32,
+    // Tiles along m and n, and of all slices of k of all products.
+    tiles_m: u32,
+    tiles_n: u32,
+    n_tiles: u32,
+    offset_a: u32,
+    offset_b: u32,
+    pitch_a: u32,
+    pitch_b: u32,
+    // Strides from one product to the next.
+    batch_a: u32,
+    batch_b: u32,
+    // Length, a multiple of TILE_K, and number of the slices of k that different workgroups sum.
+    k_slice: u32,
+    n_slices: u32,
+    pad_0: u32,
+    pad_1: u32,
+}
+
+@group(0) @binding(0) var<storage, read> left: array<Halves>;
+@group(0) @binding(1) var<storage, read> right: array<Halves>;
+@group(0) @binding(2) var<storage, read_write> c: array<vec2<f32>>;
+@group(0) @binding(3) var<uniform> params: Params;
+
+var<workgroup> sh_staged: array<vec4<f16>, ALL>;
+
+// Product, slice of k, first row and first column of a workgroup's tile.
+struct Tile {
+    batch: u32,
+    slice: u32,
+    row: u32,
+    column: u32,
+}
+
+fn group_tile(id: u32) -> Tile {
+    let per_product = params.tiles_m * params.tiles_n;
+    let slice = id / per_product;
+    let batch = slice / params.n_slices;
+    let place = id % per_product;
+    let band = place / (BAND * params.tiles_n);
+    let n_in_band = min(BAND, params.tiles_m - band * BAND);
+    let in_band = place % (BAND * params.tiles_n);
+    return Tile(batch, slice % params.n_slices, TILE_M * (band * BAND + in_band % n_in_band), TILE_N * (in_band / n_in_band));
+}
+
+// An invocation's share of the copies from a factor: the units OWN * WIDTH + i of each step's tile.
+struct Share {
+    // Unit in storage at the start of k, and place in `sh_staged` within a stage, of the first copy.
+    place: u32,
+    to: u32,
+    // Units in storage from a copy to the next, and from a step to the next.
+    next: u32,
+    step: u32,
+    // Line and unit of a line of the first copy: of the tile where k is contiguous, else of k.
+    line: u32,
+    unit: u32,
+    // Lines and units that the factor has from the start of the tile on.
+    lines: u32,
+    units: u32,
+}
+
+// Returns the number of a share's copies that begin inside of the factor in the step at `k`.
+fn n_of_share(share: Share, by_k: bool, k: u32, lines_of_copy: u32) -> u32 {
+    let line = share.line + select(k, 0u, by_k);
+    let unit = share.unit + select(0u, k / 8u, by_k);
+    let lines = share.lines - min(share.lines, line);
+    return select(0u, (lines + lines_of_copy - 1u) / lines_of_copy, unit < share.units);
+}
+
+// Returns the share of invocation `i` in a factor that begins at unit `first` and, within a stage, at `begin`. Its tile has `units` in
+// a line, and starts at row or column `at` of `n`.
+fn group_share(by_k: bool, units: u32, begin: u32, i: u32, first: u32, pitch: u32, at: u32, n: u32) -> Share {
+    let line = i / units;
+    let unit = i % units;
+    return Share(
+        first + line * pitch + unit + select(at / 8u, at * pitch, by_k),
+        begin + 1024u * (unit / 8u) + 16u * line + 2u * ((unit % 8u) ^ (line % 8u)),
+        WIDTH / units * pitch,
+        select(TILE_K * pitch, TILE_K / 8u, by_k),
+        line,
+        unit,
+        select(params.k, n - at, by_k),
+        (select(n - at, params.k, by_k) + 7u) / 8u,
+    );
+}
+
+// Starts the copies of the step at `k`, TILE_K * n.
+fn stage_group_step(a: Share, b: Share, k: u32, stage: u32) {
+    let inside_a = n_of_share(a, A_BY_K, k, LINES_A);
+    let place_a = a.place + k / TILE_K * a.step;
+    let to_a = stage * STAGE + a.to;
+    for (var own = 0u; own < OWN_A; own++) {
+        stage_left(to_a + own * LINES_A * 16u, place_a + own * a.next, own < inside_a);
+    }
+    let inside_b = n_of_share(b, B_BY_K, k, LINES_B);
+    let place_b = b.place + k / TILE_K * b.step;
+    let to_b = stage * STAGE + b.to;
+    for (var own = 0u; own < OWN_B; own++) {
+        stage_right(to_b + own * LINES_B * 16u, place_b + own * b.next, own < inside_b);
+    }
+    end_stage();
+}
+
+@compute @workgroup_size(WIDTH)
+fn tensor_matmul_warpgroup(
+    @builtin(local_invocation_index) i: u32,
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+) {
+    let id = group.y * groups.x + group.x;
+    if id >= params.n_tiles {
+        return;
+    }
+    let tile = group_tile(id);
+    let own_row = 64u * (i / 128u);
+    let begin_a = 16u * own_row;
+    let first_a = params.offset_a + tile.batch * params.batch_a;
+    let first_b = params.offset_b + tile.batch * params.batch_b;
+    let a = group_share(A_BY_K, UNITS_A, 0u, i, first_a, params.pitch_a, tile.row, params.m);
+    let b = group_share(B_BY_K, UNITS_B, BEGIN_B, i, first_b, params.pitch_b, tile.column, params.n);
+    let begin = tile.slice * params.k_slice;
+    let end = min(begin + params.k_slice, params.k);
+    for (var ahead = 0u; ahead < STAGES - 2u; ahead++) {
+        stage_group_step(a, b, begin + ahead * TILE_K, ahead);
+    }
+    var sums: GroupSums;
+    var stage = 0u;
+    var free = STAGES - 2u;
+    for (var k = begin; k < end; k += TILE_K) {
+        await_staged(STAGES - 3u);
+        stage_group_step(a, b, k + (STAGES - 2u) * TILE_K, free);
+        multiply_staged(&sums, stage * STAGE + 16u * own_row, stage * STAGE + BEGIN_B, i % 128u, TILE_N, A_BY_K, B_BY_K);
+        // The step before has been multiplied: after the next barrier, its stage is free.
+        await_products(1u);
+        stage = select(stage + 1u, 0u, stage + 1u == STAGES);
+        free = select(free + 1u, 0u, free + 1u == STAGES);
+    }
+    await_products(0u);
+    let start = (tile.batch * params.n_slices + tile.slice) * params.m * params.n;
+    let row = tile.row + own_row + 16u * (i / 32u % 4u) + i % 32u / 4u;
+    let column = tile.column + 2u * (i % 4u);
+    store_group_columns(sums[0], start, row, column);
+    if TILE_N > 64u {
+        store_group_columns(sums[1], start, row, column + 64u);
+    }
+    if TILE_N > 128u {
+        store_group_columns(sums[2], start, row, column + 128u);
+        store_group_columns(sums[3], start, row, column + 192u);
+    }
+}
+
+// Stores an invocation's sums of 64 columns: those of an even column and the next, every 8 columns, in two rows.
+fn store_group_columns(sums: array<vec4<f32>, 8>, start: u32, row: u32, column: u32) {
+    let at = start + row * params.n + column;
+    let below = at + 8u * params.n;
+    let n_columns = params.n - min(params.n, column);
+    let n_first = select(0u, n_columns, row < params.m);
+    let n_second = select(0u, n_columns, row + 8u < params.m);
+    if params.n % 2u == 0u {
+        for (var x = 0u; x < 8u; x++) {
+            if 8u * x < n_first {
+                c[at / 2u + 4u * x] = sums[x].xy;
+            }
+            if 8u * x < n_second {
+                c[below / 2u + 4u * x] = sums[x].zw;
+            }
+        }
+        return;
+    }
+    for (var x = 0u; x < 8u; x++) {
+        store_sum(sums[x].x, at + 8u * x, 8u * x < n_first);
+        store_sum(sums[x].y, at + 8u * x + 1u, 8u * x + 1u < n_first);
+        store_sum(sums[x].z, below + 8u * x, 8u * x < n_second);
+        store_sum(sums[x].w, below + 8u * x + 1u, 8u * x + 1u < n_second);
+    }
+}
+
+fn store_sum(sum: f32, at: u32, is_inside: bool) {
+    if is_inside {
+        c[at / 2u][at % 2u] = sum;
+    }
+}
