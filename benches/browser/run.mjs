@@ -113,7 +113,7 @@ async function bundleTensorflow() {
 
 async function benchTensors(page) {
   const options = {
-    sizes: software ? [256, 512] : [256, 512, 1024, 2048],
+    sizes: software ? [256, 512] : [256, 512, 1024, 2048, 4096],
     nProducts: software ? 2 : 20,
     runs: software ? 3 : 15,
     allowSoftware: software,
