@@ -253,6 +253,7 @@ mod tests {
             float16: false,
             cooperative_matrices: false,
             bfloat16_matrices: false,
+            tf32_matrices: false,
             timestamps: false,
             copy_timestamps: false,
             spirv_passthrough: false,

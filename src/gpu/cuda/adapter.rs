@@ -200,6 +200,7 @@ impl Adapter {
             float16: true,
             cooperative_matrices: self.sm >= 75,
             bfloat16_matrices: self.sm >= 80,
+            tf32_matrices: self.sm >= 80,
             timestamps: true,
             copy_timestamps: true,
             spirv_passthrough: false,

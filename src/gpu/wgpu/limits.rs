@@ -127,6 +127,7 @@ pub(super) fn capabilities(limits: &wgpu::Limits, features: wgpu::Features) -> C
         float16: features.contains(wgpu::Features::SHADER_F16),
         cooperative_matrices: features.contains(wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX),
         bfloat16_matrices: false,
+        tf32_matrices: false,
         timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
         copy_timestamps: features.contains(
             wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS,

@@ -53,17 +53,23 @@ pub trait Kernel {
             sm,
             bounds: Bounds::Unchecked,
             clear_workgroup: !kernel.fills_workgroup(),
+            floats_as_tf32: kernel.is_of_tf32(),
             ..PtxOptions::new(kernel.name)
         };
         Ok(compile_wgsl(kernel.wgsl, &options)?)
     }
 
-    /// Returns the text of a PTX module for compute capability 7.5 and later.
+    /// Returns the text of a PTX module for compute capability 7.5 and later, or 8.0 and later if the kernel multiplies TF32.
     ///
     /// # Errors
     /// As [`launch`](Self::launch).
     fn emit_ptx(&self) -> Result<String> {
-        Ok(self.compile(75)?.text)
+        let sm = if self.launch()?.kernel.is_of_tf32() {
+            80
+        } else {
+            75
+        };
+        Ok(self.compile(sm)?.text)
     }
 }
 

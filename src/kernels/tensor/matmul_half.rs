@@ -1,4 +1,4 @@
-//! Jobs of products of 16-bit matrices on matrix units.
+//! Jobs of products of 16-bit matrices on matrix units, and what `matmul_tf32` has in common with them.
 
 use super::matmul::append_sum;
 use super::matmul_time::{MIN_SLICE, SLICES, time};
@@ -19,8 +19,43 @@ static HALF: KernelInfo = KERNEL;
 /// The same for matrices of bfloat16, which the matrix units multiply instead of halves.
 static BFLOAT16: KernelInfo = KERNEL.of_bfloat16();
 
-/// Elements of the units that the kernel copies: 16 bytes.
-const UNIT: u64 = 8;
+/// A kernel that stages tiles of its factors in workgroup memory.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Staged {
+    pub(super) kernel: &'static KernelInfo,
+    /// Type of the elements of both factors.
+    pub(super) dtype: DType,
+    /// Elements by which rows of tiles are padded, where these are along k and where they are not.
+    pub(super) pads: [u64; 2],
+    /// Configurations, the fastest for large products first. The last one fits the workgroup memory of every GPU.
+    pub(super) forms: &'static [Form],
+}
+
+impl Staged {
+    const fn of_halves(dtype: DType) -> Self {
+        Self {
+            kernel: match dtype {
+                DType::BF16 => &BFLOAT16,
+                _ => &HALF,
+            },
+            dtype,
+            pads: [8; 2],
+            forms: &FORMS,
+        }
+    }
+
+    /// Returns true if the kernel can read both factors of a product.
+    pub(super) const fn takes(self, what: &Product) -> bool {
+        let unit = unit(self.dtype);
+        takes_units(&what.a, !what.a.transposed, what.k, unit)
+            && takes_units(&what.b, what.b.transposed, what.k, unit)
+    }
+}
+
+/// Returns the number of elements of the units that a kernel copies: 16 bytes.
+pub(super) const fn unit(dtype: DType) -> u64 {
+    4 * dtype.per_word()
+}
 
 /// A device, as far as the choice of a kernel depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +68,7 @@ pub struct MatrixUnits {
 
 /// Configuration of a workgroup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Form {
+pub(super) struct Form {
     /// Subgroups along m and n.
     subgroups: [u64; 2],
     /// Matrices of 16 by 16 elements of a subgroup.
@@ -46,7 +81,6 @@ struct Form {
     speed: u64,
 }
 
-/// Configurations, the fastest for large products first. The last one fits the workgroup memory of every GPU.
 const FORMS: [Form; 6] = [
     Form::new([2, 4], [4, 4], 3, 64, 370),
     Form::new([2, 2], [4, 4], 3, 64, 302),
@@ -57,7 +91,7 @@ const FORMS: [Form; 6] = [
 ];
 
 impl Form {
-    const fn new(
+    pub(super) const fn new(
         subgroups: [u64; 2],
         matrices: [u64; 2],
         stages: u64,
@@ -73,7 +107,7 @@ impl Form {
         }
     }
 
-    const fn tile(self) -> [u64; 2] {
+    pub(super) const fn tile(self) -> [u64; 2] {
         [
             16 * self.matrices[0] * self.subgroups[0],
             16 * self.matrices[1] * self.subgroups[1],
@@ -81,12 +115,12 @@ impl Form {
     }
 
     /// Returns the number of bytes of workgroup memory for factors in any order.
-    fn workgroup_bytes(self) -> u64 {
+    fn workgroup_bytes(self, staged: Staged) -> u64 {
         let [rows, columns] = self.tile();
-        // Rows are padded by a unit; there are most of them where k is contiguous.
-        let lines = |n: u64| (n * (self.depth + UNIT)).max(self.depth * (n + UNIT));
+        let [along_k, across_k] = staged.pads;
+        let lines = |n: u64| (n * (self.depth + along_k)).max(self.depth * (n + across_k));
         let edge = 1024 * self.subgroups[0] * self.subgroups[1];
-        2 * self.stages * (lines(rows) + lines(columns)) + edge
+        4 / staged.dtype.per_word() * self.stages * (lines(rows) + lines(columns)) + edge
     }
 
     /// Returns the estimated time in ns of a product in slices of k.
@@ -97,10 +131,9 @@ impl Form {
 }
 
 /// Returns the fastest configuration that fits a device, and the length of its slices of k.
-fn choose(what: &Product, units: MatrixUnits) -> Option<(Form, u64)> {
-    let fitting = FORMS
-        .into_iter()
-        .filter(|form| form.workgroup_bytes() <= units.workgroup_bytes);
+pub(super) fn choose(staged: Staged, what: &Product, units: MatrixUnits) -> Option<(Form, u64)> {
+    let forms = staged.forms.iter().copied();
+    let fitting = forms.filter(|form| form.workgroup_bytes(staged) <= units.workgroup_bytes);
     let all = fitting.flat_map(|form| {
         let lengths = SLICES.map(|slices| what.k.div_ceil(slices).next_multiple_of(form.depth));
         // The first length is that of all of k.
@@ -113,46 +146,55 @@ fn choose(what: &Product, units: MatrixUnits) -> Option<(Form, u64)> {
     all.min_by_key(|(form, k_slice)| form.time(what, *k_slice, units.n_units))
 }
 
-/// Returns true if the kernel can read a factor: its contiguous lines start at multiples of 16 bytes, and those along k
-/// end there.
+/// Returns true if a kernel can read a factor in units of this number of elements: its contiguous lines start at multiples of
+/// 16 bytes, and those along k end there.
 #[must_use]
-pub const fn takes_halves(matrix: &Matrix, is_along_k: bool, k: u64) -> bool {
-    matrix.offset.is_multiple_of(UNIT)
-        && matrix.pitch.is_multiple_of(UNIT)
-        && matrix.batch.is_multiple_of(UNIT)
-        && (!is_along_k || k.is_multiple_of(UNIT))
+pub const fn takes_units(matrix: &Matrix, is_along_k: bool, k: u64, unit: u64) -> bool {
+    matrix.offset.is_multiple_of(unit)
+        && matrix.pitch.is_multiple_of(unit)
+        && matrix.batch.is_multiple_of(unit)
+        && (!is_along_k || k.is_multiple_of(unit))
 }
 
 /// Returns the launch that computes [`Slot::Out`], `[batch, m, n]` of `f32`, from `A` and `B` of the 16-bit type
 /// `dtype`, on matrix units; `None` if a buffer exceeds a binding or the device has too little workgroup memory.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for a length of 0, for matrices that exceed their buffers, and for factors that
-/// [`takes_halves`] refuses.
+/// [`Error::InvalidArgument`] for a length of 0, for matrices that exceed their buffers, and for factors that the kernel
+/// cannot read in units of 16 bytes.
 pub fn matmul_half_job(
     what: &Product,
     dtype: DType,
     units: MatrixUnits,
     max_binding_bytes: u64,
 ) -> Result<Option<Job>> {
-    what.check()?;
-    let is_taken = takes_halves(&what.a, !what.a.transposed, what.k)
-        && takes_halves(&what.b, what.b.transposed, what.k);
-    if !is_taken || dtype == DType::F32 {
+    let staged = Staged::of_halves(dtype);
+    if dtype == DType::F32 || !staged.takes(what) {
         return Err(Error::InvalidArgument {
             name: "product",
             value: format!("{what:?} of {dtype:?}"),
             expected: "16-bit elements in lines that start at multiples of 8",
         });
     }
-    let Some((form, k_slice)) = choose(what, units) else {
+    staged_job(what, staged, units, max_binding_bytes)
+}
+
+/// Returns the job of a product that the kernel [takes](Staged::takes).
+pub(super) fn staged_job(
+    what: &Product,
+    staged: Staged,
+    units: MatrixUnits,
+    max_binding_bytes: u64,
+) -> Result<Option<Job>> {
+    what.check()?;
+    let Some((form, k_slice)) = choose(staged, what, units) else {
         return Ok(None);
     };
     let n_out = what.batch * what.m * what.n;
     let slices = what.k.div_ceil(k_slice);
     let mut buffers = vec![
-        (Slot::A, padded_bytes_of(dtype, what.a.n)),
-        (Slot::B, padded_bytes_of(dtype, what.b.n)),
+        (Slot::A, padded_bytes_of(staged.dtype, what.a.n)),
+        (Slot::B, padded_bytes_of(staged.dtype, what.b.n)),
         (Slot::Out, padded_bytes(n_out)),
     ];
     buffers.extend((slices > 1).then(|| (Slot::Slices, padded_bytes(slices * n_out))));
@@ -161,7 +203,7 @@ pub fn matmul_half_job(
     }
     let mut job = Job {
         buffers,
-        launches: vec![launch(what, dtype, form, k_slice)],
+        launches: vec![launch(what, staged, form, k_slice)],
     };
     if slices > 1 {
         let size = [what.batch, slices, what.m * what.n];
@@ -174,13 +216,22 @@ pub fn matmul_half_job(
 /// 8.
 #[cfg(cuda_engine)]
 pub(in crate::kernels) fn half_launch(m: u64, n: u64, k: u64) -> Option<Launch> {
-    let what = Product::dense(1, m, n, k);
-    let is_taken = takes_halves(&what.a, true, k) && takes_halves(&what.b, false, k);
-    let [.., form] = FORMS;
-    is_taken.then(|| launch(&what, DType::F16, form, k.next_multiple_of(form.depth)))
+    staged_launch(Staged::of_halves(DType::F16), m, n, k)
 }
 
-fn launch(what: &Product, dtype: DType, form: Form, k_slice: u64) -> Launch {
+/// Returns the launch of one product of dense matrices in the last configuration of a kernel; `None` where it cannot read them.
+#[cfg(cuda_engine)]
+pub(super) fn staged_launch(staged: Staged, m: u64, n: u64, k: u64) -> Option<Launch> {
+    let what = Product::dense(1, m, n, k);
+    let &form = staged.forms.last()?;
+    let k_slice = k.next_multiple_of(form.depth);
+    staged
+        .takes(&what)
+        .then(|| launch(&what, staged, form, k_slice))
+}
+
+fn launch(what: &Product, staged: Staged, form: Form, k_slice: u64) -> Launch {
+    let unit = unit(staged.dtype);
     let [rows, columns] = form.tile();
     let (tiles_m, tiles_n) = (what.m.div_ceil(rows), what.n.div_ceil(columns));
     let slices = what.k.div_ceil(k_slice);
@@ -193,12 +244,12 @@ fn launch(what: &Product, dtype: DType, form: Form, k_slice: u64) -> Launch {
         tiles_m,
         tiles_n,
         n_tiles,
-        a.offset / UNIT,
-        b.offset / UNIT,
-        a.pitch / UNIT,
-        b.pitch / UNIT,
-        a.batch / UNIT,
-        b.batch / UNIT,
+        a.offset / unit,
+        b.offset / unit,
+        a.pitch / unit,
+        b.pitch / unit,
+        a.batch / unit,
+        b.batch / unit,
         k_slice,
         slices,
         0,
@@ -207,10 +258,7 @@ fn launch(what: &Product, dtype: DType, form: Form, k_slice: u64) -> Launch {
     let out = if slices == 1 { Slot::Out } else { Slot::Slices };
     let args = [Slot::A, Slot::B, out].map(Arg::Buffer);
     Launch {
-        kernel: match dtype {
-            DType::BF16 => &BFLOAT16,
-            _ => &HALF,
-        },
+        kernel: staged.kernel,
         overrides: vec![
             ("SUBGROUPS_M", form.subgroups[0] as u32),
             ("SUBGROUPS_N", form.subgroups[1] as u32),
@@ -233,6 +281,7 @@ fn launch(what: &Product, dtype: DType, form: Form, k_slice: u64) -> Launch {
 mod tests {
     use super::*;
 
+    const HALVES: Staged = Staged::of_halves(DType::F16);
     const H100: MatrixUnits = MatrixUnits {
         n_units: 132,
         workgroup_bytes: 227 << 10,
@@ -246,7 +295,7 @@ mod tests {
 
     /// Rows and columns of a tile, and depth of a step.
     fn tile(what: &Product, units: MatrixUnits) -> Option<[u64; 3]> {
-        let (form, _) = choose(what, units)?;
+        let (form, _) = choose(HALVES, what, units)?;
         let [rows, columns] = form.tile();
         Some([rows, columns, form.depth])
     }
@@ -272,7 +321,8 @@ mod tests {
         let slices = |m, k| {
             let job = matmul_half_job(&dense(m, 4096, k), DType::F16, H100, 1 << 30);
             let launches = job.unwrap().unwrap().launches;
-            (choose(&dense(m, 4096, k), H100).unwrap().1, launches.len())
+            let (_, length) = choose(HALVES, &dense(m, 4096, k), H100).unwrap();
+            (length, launches.len())
         };
         assert_eq!(slices(16, 4096), (2048, 2));
         assert_eq!(slices(16, 256), (256, 1));
@@ -282,8 +332,8 @@ mod tests {
     #[test]
     fn a_form_counts_the_workgroup_memory_that_it_takes() {
         // The longest rows: both factors along k.
-        assert_eq!(FORMS[5].workgroup_bytes(), 45_056);
-        assert!(FORMS[0].workgroup_bytes() <= 227 << 10);
+        assert_eq!(FORMS[5].workgroup_bytes(HALVES), 45_056);
+        assert!(FORMS[0].workgroup_bytes(HALVES) <= 227 << 10);
     }
 
     #[test]
