@@ -40,7 +40,8 @@ pub trait Kernel {
     /// runs on that and on later ones.
     ///
     /// # Errors
-    /// As [`launch`](Self::launch); [`Error::InvalidArgument`] for an unsupported compute capability.
+    /// As [`launch`](Self::launch); [`Error::InvalidArgument`] for an unsupported compute capability; [`Error::KernelCompile`] for
+    /// one without the matrix units that the kernel needs.
     fn compile(&self, sm: u32) -> Result<CompiledPtx> {
         let launch = self.launch()?;
         let overrides = launch.overrides.iter();
