@@ -1,7 +1,7 @@
 //! Checks operations on tensors, then times them on data in device memory.
 //!
 //! `cargo run --release --features cuda --example tensor_bench -- --engine cuda` (or `wgpu`); `--small` uses smaller
-//! tensors, `--software` allows a software GPU. Each figure is the median of five submissions of several launches each,
+//! tensors, `--products` times matrix products alone, `--software` allows a software GPU. Each figure is the median of five submissions of several launches each,
 //! by device timestamps.
 
 mod bench;
@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 use bench::{Arguments, Outcome, numbers};
 use pagepress::gpu::runtime::block_on;
 use pagepress::gpu::{Backend, GpuDevice};
-use pagepress::tensor::{BufferId, DType, GpuCommandBatch, GpuTensor, Reduction, Shape, Step, cpu};
+use pagepress::tensor::{
+    BufferId, DType, GpuCommandBatch, GpuTensor, Precision, Reduction, Shape, Step, cpu,
+};
 
 fn main() -> Outcome {
     let arguments = Arguments::new();
@@ -20,7 +22,13 @@ fn main() -> Outcome {
         device,
         is_small: arguments.has("--small"),
     };
-    block_on(bench.run())
+    block_on(async {
+        bench.products().await?;
+        if arguments.has("--products") {
+            return Ok(());
+        }
+        bench.others().await
+    })
 }
 
 struct Bench {
@@ -29,11 +37,16 @@ struct Bench {
 }
 
 impl Bench {
-    async fn run(&self) -> Outcome {
+    async fn products(&self) -> Outcome {
         self.matmul().await?;
+        self.matmul_on_units(DType::F32, Precision::Tf32).await?;
         for dtype in [DType::F16, DType::BF16] {
-            self.matmul_of_halves(dtype).await?;
+            self.matmul_on_units(dtype, Precision::F32).await?;
         }
+        Ok(())
+    }
+
+    async fn others(&self) -> Outcome {
         self.elementwise().await?;
         self.reductions().await?;
         self.softmax().await?;
@@ -115,18 +128,35 @@ impl Bench {
         Ok(())
     }
 
-    /// Times products of 16-bit matrices with results of f32, by the host's clock over many of them.
-    async fn matmul_of_halves(&self, dtype: DType) -> Outcome {
+    /// Times products with results of f32 that matrix units can compute, by the host's clock over many of them.
+    async fn matmul_on_units(&self, dtype: DType, precision: Precision) -> Outcome {
+        let is_tf32 = precision == Precision::Tf32 && self.device.capabilities().tf32_matrices;
+        let name = if is_tf32 {
+            "TF32".to_owned()
+        } else {
+            format!("{dtype:?}")
+        };
+        let multiply = async |a: &GpuTensor, b: &GpuTensor| match dtype {
+            DType::F32 => a.matmul_with_async(b, precision).await,
+            _ => a.matmul_to_async(b, DType::F32).await,
+        };
         for &n in self.sizes_of_matrices() {
             let a = self.tensor(&numbers(n * n, 2), &[n, n]).await?;
             let b = self.tensor(&numbers(n * n, 3), &[n, n]).await?;
             let (a, b) = (a.cast_async(dtype).await?, b.cast_async(dtype).await?);
-            let product = a.matmul_to_async(&b, DType::F32).await?;
+            let product = multiply(&a, &b).await?;
             let [a_values, b_values, product] = [&a, &b, &product].map(GpuTensor::to_vec_async);
             let (a_values, b_values, product) = (a_values.await?, b_values.await?, product.await?);
             for (i, j) in [(0, 0), (n / 2, n / 3), (n - 1, n - 1), (n / 7, n - 5)] {
-                let terms =
-                    (0..n).map(|k| f64::from(a_values[i * n + k]) * f64::from(b_values[k * n + j]));
+                let factors = (0..n).map(|k| [a_values[i * n + k], b_values[k * n + j]]);
+                let terms = factors.map(|factors| {
+                    let [a, b] = if is_tf32 {
+                        factors.map(rounded_to_tf32)
+                    } else {
+                        factors
+                    };
+                    f64::from(a) * f64::from(b)
+                });
                 near(product[i * n + j], terms.sum(), 1e-5 * n as f64)?;
             }
             let n_times = ((1 << 38) / (n * n * n).max(1 << 27)).clamp(8, 200);
@@ -137,7 +167,7 @@ impl Bench {
                 let is_warm = begin.elapsed() > warm_up;
                 let started = Instant::now();
                 for _ in 0..n_times {
-                    a.matmul_to_async(&b, DType::F32).await?;
+                    multiply(&a, &b).await?;
                 }
                 self.device.synchronize_async().await?;
                 if is_warm {
@@ -147,7 +177,7 @@ impl Bench {
             found.sort_by(f64::total_cmp);
             let seconds = found[found.len() / 2];
             println!(
-                "matmul {n:>5} {dtype:?}: {:>9.1} us  {:>7.2} TFLOP/s",
+                "matmul {n:>5} {name}: {:>9.1} us  {:>7.2} TFLOP/s",
                 seconds * 1e6,
                 2.0 * (n as f64).powi(3) / seconds / 1e12
             );
@@ -332,6 +362,11 @@ impl Bench {
         }
         Ok(())
     }
+}
+
+/// Returns a finite number rounded to TF32: to nearest, ties away from zero.
+fn rounded_to_tf32(x: f32) -> f32 {
+    f32::from_bits(x.to_bits().wrapping_add(0x1000) & !0x1fff)
 }
 
 fn near(found: f32, exact: f64, tolerance: f64) -> Outcome {

@@ -82,9 +82,9 @@ struct Params {
     pad_1: u32,
 }
 
-@group(0) @binding(0) var<storage, read> q: array<Halves>;
-@group(0) @binding(1) var<storage, read> left: array<Halves>;
-@group(0) @binding(2) var<storage, read> right: array<Halves>;
+@group(0) @binding(0) var<storage, read> q: array<Unit>;
+@group(0) @binding(1) var<storage, read> left: array<Unit>;
+@group(0) @binding(2) var<storage, read> right: array<Unit>;
 @group(0) @binding(3) var<storage, read_write> out: array<u32>;
 @group(0) @binding(4) var<uniform> params: Params;
 
@@ -96,6 +96,8 @@ var<workgroup> sh_elements: array<f32, SCRATCH>;
 var<workgroup> sh_sums: array<f32, SCRATCH>;
 var<workgroup> sh_left: array<f16, SCRATCH>;
 
+// Half of a unit of 16 bytes.
+alias Part = vec4<f16>;
 alias Right = coop_mat16x16<f16, B>;
 
 alias Scores = array<array<Sum, 4>, 2>;

@@ -9,8 +9,7 @@
 // Preconditions: no length is 0; the factors have whole units; k is a multiple of 8 where it is contiguous; TILE_N is at most WIDTH.
 // Twin: src/tensor/cpu/matmul.rs
 //
-// import: lib/stage
-// import: lib/warpgroup
+// import: lib/product_tiles, lib/warpgroup
 enable f16;
 
 // Warpgroups, along m.
@@ -25,15 +24,19 @@ override WIDTH: u32 = 128u * GROUPS;
 override TILE_M: u32 = 64u * GROUPS;
 // Depth of a step.
 const TILE_K: u32 = 64u;
-// Rows of tiles whose workgroups run together, so that they share columns of b in the cache.
-const BAND: u32 = 8u;
+// Elements of a unit of 16 bytes.
+const UNIT: u32 = 8u;
+
+alias Part = vec4<f16>;
 
 // Units of a line of a tile, and its lines.
-override UNITS_A: u32 = select(TILE_M, TILE_K, A_BY_K) / 8u;
-override UNITS_B: u32 = select(TILE_N, TILE_K, B_BY_K) / 8u;
+override UNITS_A: u32 = select(TILE_M, TILE_K, A_BY_K) / UNIT;
+override UNITS_B: u32 = select(TILE_N, TILE_K, B_BY_K) / UNIT;
 override ROWS_A: u32 = select(TILE_K, TILE_M, A_BY_K);
 override ROWS_B: u32 = select(TILE_K, TILE_N, B_BY_K);
-// Vectors of four halves of a factor's tile, of both, and of all steps.
+// Vectors of four halves from a line of a block to the next, to the tile of b, and of both tiles.
+const STRIDE_A: u32 = 16u;
+const STRIDE_B: u32 = 16u;
 override BEGIN_B: u32 = 16u * TILE_M;
 override STAGE: u32 = 16u * (TILE_M + TILE_N);
 override ALL: u32 = STAGES * STAGE;
@@ -43,110 +46,18 @@ override OWN_B: u32 = ROWS_B * UNITS_B / WIDTH;
 override LINES_A: u32 = WIDTH / UNITS_A;
 override LINES_B: u32 = WIDTH / UNITS_B;
 
-struct Params {
-    m: u32,
-    n: u32,
-    k: u32,
-    // Tiles along m and n, and of all slices of k of all products.
-    tiles_m: u32,
-    tiles_n: u32,
-    n_tiles: u32,
-    offset_a: u32,
-    offset_b: u32,
-    pitch_a: u32,
-    pitch_b: u32,
-    // Strides from one product to the next.
-    batch_a: u32,
-    batch_b: u32,
-    // Length, a multiple of TILE_K, and number of the slices of k that different workgroups sum.
-    k_slice: u32,
-    n_slices: u32,
-    pad_0: u32,
-    pad_1: u32,
-}
-
-@group(0) @binding(0) var<storage, read> left: array<Halves>;
-@group(0) @binding(1) var<storage, read> right: array<Halves>;
+@group(0) @binding(0) var<storage, read> left: array<Unit>;
+@group(0) @binding(1) var<storage, read> right: array<Unit>;
 @group(0) @binding(2) var<storage, read_write> c: array<vec2<f32>>;
 @group(0) @binding(3) var<uniform> params: Params;
 
-var<workgroup> sh_staged: array<vec4<f16>, ALL>;
+var<workgroup> sh_staged: array<Part, ALL>;
 
-// Product, slice of k, first row and first column of a workgroup's tile.
-struct Tile {
-    batch: u32,
-    slice: u32,
-    row: u32,
-    column: u32,
-}
-
-fn group_tile(id: u32) -> Tile {
-    let per_product = params.tiles_m * params.tiles_n;
-    let slice = id / per_product;
-    let batch = slice / params.n_slices;
-    let place = id % per_product;
-    let band = place / (BAND * params.tiles_n);
-    let n_in_band = min(BAND, params.tiles_m - band * BAND);
-    let in_band = place % (BAND * params.tiles_n);
-    return Tile(batch, slice % params.n_slices, TILE_M * (band * BAND + in_band % n_in_band), TILE_N * (in_band / n_in_band));
-}
-
-// An invocation's share of the copies from a factor: the units OWN * WIDTH + i of each step's tile.
-struct Share {
-    // Unit in storage at the start of k, and place in `sh_staged` within a stage, of the first copy.
-    place: u32,
-    to: u32,
-    // Units in storage from a copy to the next, and from a step to the next.
-    next: u32,
-    step: u32,
-    // Line and unit of a line of the first copy: of the tile where k is contiguous, else of k.
-    line: u32,
-    unit: u32,
-    // Lines and units that the factor has from the start of the tile on.
-    lines: u32,
-    units: u32,
-}
-
-// Returns the number of a share's copies that begin inside of the factor in the step at `k`.
-fn n_of_share(share: Share, by_k: bool, k: u32, lines_of_copy: u32) -> u32 {
-    let line = share.line + select(k, 0u, by_k);
-    let unit = share.unit + select(0u, k / 8u, by_k);
-    let lines = share.lines - min(share.lines, line);
-    return select(0u, (lines + lines_of_copy - 1u) / lines_of_copy, unit < share.units);
-}
-
-// Returns the share of invocation `i` in a factor that begins at unit `first` and, within a stage, at `begin`. Its tile has `units` in
-// a line, and starts at row or column `at` of `n`.
-fn group_share(by_k: bool, units: u32, begin: u32, i: u32, first: u32, pitch: u32, at: u32, n: u32) -> Share {
+// Returns the place in a stage of the first copy of invocation `i`, of tiles that begin at `begin` there.
+fn place_in_blocks(begin: u32, units: u32, i: u32) -> u32 {
     let line = i / units;
     let unit = i % units;
-    return Share(
-        first + line * pitch + unit + select(at / 8u, at * pitch, by_k),
-        begin + 1024u * (unit / 8u) + 16u * line + 2u * ((unit % 8u) ^ (line % 8u)),
-        WIDTH / units * pitch,
-        select(TILE_K * pitch, TILE_K / 8u, by_k),
-        line,
-        unit,
-        select(params.k, n - at, by_k),
-        (select(n - at, params.k, by_k) + 7u) / 8u,
-    );
-}
-
-// Starts the copies of the step at `k`, TILE_K * n.
-fn stage_group_step(a: Share, b: Share, k: u32, stage: u32) {
-    let inside_a = n_of_share(a, A_BY_K, k, LINES_A);
-    let place_a = a.place + k / TILE_K * a.step;
-    let to_a = stage * STAGE + a.to;
-    for (var own = 0u; own < OWN_A; own++) {
-        stage_left(to_a + own * LINES_A * 16u, place_a + own * a.next, own < inside_a);
-    }
-    let inside_b = n_of_share(b, B_BY_K, k, LINES_B);
-    let place_b = b.place + k / TILE_K * b.step;
-    let to_b = stage * STAGE + b.to;
-    for (var own = 0u; own < OWN_B; own++) {
-        stage_right(to_b + own * LINES_B * 16u, place_b + own * b.next, own < inside_b);
-    }
-    end_stage();
+    return begin + 1024u * (unit / 8u) + STRIDE_A * line + 2u * ((unit % 8u) ^ (line % 8u));
 }
 
 @compute @workgroup_size(WIDTH)
@@ -159,24 +70,23 @@ fn tensor_matmul_warpgroup(
     if id >= params.n_tiles {
         return;
     }
-    let tile = group_tile(id);
+    let tile = product_tile(id);
     let own_row = 64u * (i / 128u);
-    let begin_a = 16u * own_row;
     let first_a = params.offset_a + tile.batch * params.batch_a;
     let first_b = params.offset_b + tile.batch * params.batch_b;
-    let a = group_share(A_BY_K, UNITS_A, 0u, i, first_a, params.pitch_a, tile.row, params.m);
-    let b = group_share(B_BY_K, UNITS_B, BEGIN_B, i, first_b, params.pitch_b, tile.column, params.n);
+    let a = share_of(A_BY_K, UNITS_A, place_in_blocks(0u, UNITS_A, i), i, first_a, params.pitch_a, tile.row, params.m);
+    let b = share_of(B_BY_K, UNITS_B, place_in_blocks(BEGIN_B, UNITS_B, i), i, first_b, params.pitch_b, tile.column, params.n);
     let begin = tile.slice * params.k_slice;
     let end = min(begin + params.k_slice, params.k);
     for (var ahead = 0u; ahead < STAGES - 2u; ahead++) {
-        stage_group_step(a, b, begin + ahead * TILE_K, ahead);
+        stage_step(a, b, begin + ahead * TILE_K, ahead);
     }
     var sums: GroupSums;
     var stage = 0u;
     var free = STAGES - 2u;
     for (var k = begin; k < end; k += TILE_K) {
         await_staged(STAGES - 3u);
-        stage_group_step(a, b, k + (STAGES - 2u) * TILE_K, free);
+        stage_step(a, b, k + (STAGES - 2u) * TILE_K, free);
         multiply_staged(&sums, stage * STAGE + 16u * own_row, stage * STAGE + BEGIN_B, i % 128u, TILE_N, A_BY_K, B_BY_K);
         // The step before has been multiplied: after the next barrier, its stage is free.
         await_products(1u);

@@ -290,7 +290,9 @@ pub mod internals {
             reduce_rows_job, rotary_job, softmax_job,
         };
         #[cfg(not(target_arch = "wasm32"))]
-        pub use crate::kernels::tensor::{MatrixUnits, attention_half_job, matmul_half_job};
+        pub use crate::kernels::tensor::{
+            MatrixUnits, attention_half_job, matmul_half_job, matmul_tf32_job,
+        };
     }
 }
 

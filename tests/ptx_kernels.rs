@@ -38,6 +38,7 @@ fn compile(launch: &Launch, sm: u32, bounds: Bounds) -> CompiledPtx {
         bounds,
         clear_workgroup: !launch.kernel.fills_workgroup(),
         halves_as_bfloat16: launch.kernel.is_of_bfloat16(),
+        floats_as_tf32: launch.kernel.is_of_tf32(),
         ..PtxOptions::new(launch.kernel.name)
     };
     compile_wgsl(launch.kernel.wgsl, &options)
@@ -100,6 +101,8 @@ fn named() -> Vec<Box<dyn Kernel>> {
         Box::new(GemmKernel::tiled(1024, 1024, 1024, 32)),
         Box::new(GemmKernel::tiled(1024, 1024, 1024, 64)),
         Box::new(GemmKernel::tiled(1023, 5, 77, 128)),
+        Box::new(GemmKernel::tensor_core(100, 64, 40)),
+        Box::new(GemmKernel::tensor_core_tf32(1000, 36, 44)),
         Box::new(QuantizedGemmKernel::new(Quantization::Q4K, 32, 4096, 4096)),
         Box::new(QuantizedGemmKernel::new(Quantization::Q5K, 1, 100, 256)),
         Box::new(QuantizedGemmKernel::new(Quantization::Q6K, 5, 64, 512)),
@@ -132,7 +135,11 @@ fn kernels_by_name_have_an_entry_point_and_assemble() {
             ptx.contains(&format!(".entry {}(", launch.kernel.name)),
             "{name}"
         );
-        assert!(ptx.contains(".target sm_75\n"), "{name}");
+        let target = match launch.kernel.is_of_tf32() {
+            true => ".target sm_80\n",
+            false => ".target sm_75\n",
+        };
+        assert!(ptx.contains(target), "{name}");
         if let Some(ptxas) = &ptxas {
             ptxas::assemble(ptxas, &name, &ptx).unwrap();
         }
@@ -153,7 +160,9 @@ fn exact_kernels_of_tensor_cores_multiply_in_warpgroups() {
 
 #[test]
 fn sizes_without_a_kernel_are_typed_errors() {
-    let wrong: [Box<dyn Kernel>; 9] = [
+    let wrong: [Box<dyn Kernel>; 11] = [
+        Box::new(GemmKernel::tensor_core(64, 64, 12)),
+        Box::new(GemmKernel::tensor_core_tf32(64, 66, 64)),
         Box::new(GemmKernel::tiled(64, 64, 64, 7)),
         Box::new(GemmKernel::naive(0, 64, 64)),
         Box::new(GemmKernel::tiled(1 << 20, 64, 1 << 20, 32)),
@@ -267,7 +276,8 @@ fn every_kernel_assembles_and_spills_next_to_nothing() {
     for (name, launch) in launches() {
         for sm in ptxas::TARGETS {
             for bounds in [Bounds::Unchecked, Bounds::Clamp] {
-                let is_known = sm >= 80 || !launch.kernel.is_of_bfloat16();
+                let kernel = launch.kernel;
+                let is_known = sm >= 80 || !(kernel.is_of_bfloat16() || kernel.is_of_tf32());
                 if !is_known || (bounds == Bounds::Clamp && sm != 90) {
                     continue;
                 }

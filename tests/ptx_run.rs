@@ -39,6 +39,9 @@ async fn run<B: Backend>(device: &B, program: &Program) -> pagepress::Result<Vec
         // SAFETY: no access of the programs with cooperative matrices or warpgroups is out of bounds with the buffers below.
         source = unsafe { source.without_checks() };
     }
+    if program.has_tf32() {
+        source = source.with_floats_as_tf32();
+    }
     let kernel = device.compile_kernel(&source).await?;
     let bytes = |words: &[u32]| {
         words
@@ -79,6 +82,7 @@ fn is_for(program: &Program, capabilities: &Capabilities, is_cuda: bool) -> bool
         Some("int64") => capabilities.int64,
         Some("float16") => capabilities.float16,
         Some("cooperative") => capabilities.cooperative_matrices,
+        Some("tf32") => capabilities.tf32_matrices,
         // The wgpu engine enables this feature on no device; naga's SPIR-V cannot pass pointers into variables.
         Some("float64" | "pointers") => is_cuda,
         Some(other) => panic!("{}: what is {other}?", program.name),

@@ -1,11 +1,12 @@
 // Copies from storage to workgroup memory, of 16 bytes each, that an engine may run asynchronously.
 //
-// Intrinsics: wgsl-ptx knows these functions by their names and texts. The file that imports them declares `left` and `right`, arrays
-// of Halves in storage, and `sh_staged`, an array of vec4<f16> in workgroup memory. `to` is a multiple of 2 in rows of 16 bytes.
+// Intrinsics: wgsl-ptx knows these functions by their names and texts. The file that imports them declares `Part`, a vector of 8 bytes,
+// `left` and `right`, arrays of Unit in storage, and `sh_staged`, an array of Part in workgroup memory. `to` is a multiple of 2 in rows of
+// 16 bytes.
 
-struct Halves {
-    first: vec4<f16>,
-    second: vec4<f16>,
+struct Unit {
+    first: Part,
+    second: Part,
 }
 
 fn stage_left(to: u32, place: u32, inside: bool) {
@@ -13,8 +14,8 @@ fn stage_left(to: u32, place: u32, inside: bool) {
         sh_staged[to] = left[place].first;
         sh_staged[to + 1] = left[place].second;
     } else {
-        sh_staged[to] = vec4<f16>();
-        sh_staged[to + 1] = vec4<f16>();
+        sh_staged[to] = Part();
+        sh_staged[to + 1] = Part();
     }
 }
 
@@ -23,8 +24,8 @@ fn stage_right(to: u32, place: u32, inside: bool) {
         sh_staged[to] = right[place].first;
         sh_staged[to + 1] = right[place].second;
     } else {
-        sh_staged[to] = vec4<f16>();
-        sh_staged[to + 1] = vec4<f16>();
+        sh_staged[to] = Part();
+        sh_staged[to + 1] = Part();
     }
 }
 

@@ -7,7 +7,7 @@ fn stage_queries(i: u32, first_row: u32, start: u32, head: u32) {
     for (var unit = i; unit < ROWS * UNITS; unit += WIDTH) {
         let row = first_row + unit / UNITS;
         let column = unit % UNITS;
-        var found = Halves();
+        var found = Unit();
         if row < params.rows && 8u * column < params.dim {
             let at = start + (head + row % params.n_shared) * params.q.z + row / params.n_shared * params.q.w + column;
             found = q[at];

@@ -30,6 +30,8 @@ pub struct KernelSource<'a> {
     has_addresses: bool,
     /// True if matrix units take halves as bfloat16.
     is_of_bfloat16: bool,
+    /// True if matrix units take factors of f32 as TF32.
+    is_of_tf32: bool,
 }
 
 impl<'a> KernelSource<'a> {
@@ -45,6 +47,7 @@ impl<'a> KernelSource<'a> {
             is_cleared: true,
             has_addresses: false,
             is_of_bfloat16: false,
+            is_of_tf32: false,
         }
     }
 
@@ -66,6 +69,7 @@ impl<'a> KernelSource<'a> {
             is_cleared: !launch.kernel.fills_workgroup(),
             has_addresses: launch.kernel.has_addresses(),
             is_of_bfloat16: launch.kernel.is_of_bfloat16(),
+            is_of_tf32: launch.kernel.is_of_tf32(),
             ..Self::of(launch.kernel, overrides)
         }
     }
@@ -74,6 +78,16 @@ impl<'a> KernelSource<'a> {
     #[must_use]
     pub const fn with_overrides(self, overrides: &'a [(&'a str, f64)]) -> Self {
         Self { overrides, ..self }
+    }
+
+    /// Lets cooperative matrices of `f32` be factors of products, rounded to TF32: 10 bits after the binary point, to nearest. The CUDA
+    /// engine has them, from compute capability 8.0 on.
+    #[must_use]
+    pub const fn with_floats_as_tf32(self) -> Self {
+        Self {
+            is_of_tf32: true,
+            ..self
+        }
     }
 
     /// Removes the engine's checks of accesses, divisors and loops, where the engine can omit them.
@@ -117,6 +131,11 @@ impl<'a> KernelSource<'a> {
     /// Returns true if matrix units take halves as bfloat16.
     pub(crate) const fn is_of_bfloat16(&self) -> bool {
         self.is_of_bfloat16
+    }
+
+    /// Returns true if matrix units take factors of f32 as TF32.
+    pub(crate) const fn is_of_tf32(&self) -> bool {
+        self.is_of_tf32
     }
 
     /// Returns true if workgroup memory is zeroed before the kernel runs.

@@ -145,6 +145,9 @@ pub struct Capabilities {
     /// True if the warpgroups of a workgroup multiply matrices in workgroup memory (`wgmma`): CUDA with compute capability 9.0, unless
     /// all kernels are checked at run time.
     pub warpgroup_matrices: bool,
+    /// True if the device's matrix units also multiply `f32` that is rounded to TF32: CUDA from compute capability 8.0 on. See
+    /// [`KernelSource::with_floats_as_tf32`](crate::gpu::KernelSource::with_floats_as_tf32).
+    pub tf32_matrices: bool,
     /// True if the device times launches.
     pub timestamps: bool,
     /// True if the device times copies between host and device.

@@ -17,6 +17,7 @@ struct Key {
     is_cleared: bool,
     has_addresses: bool,
     is_of_bfloat16: bool,
+    is_of_tf32: bool,
 }
 
 impl Key {
@@ -34,6 +35,7 @@ impl Key {
             is_cleared: source.is_cleared(),
             has_addresses: source.has_addresses(),
             is_of_bfloat16: source.is_of_bfloat16(),
+            is_of_tf32: source.is_of_tf32(),
         }
     }
 
@@ -48,6 +50,7 @@ impl Key {
             && self.is_cleared == source.is_cleared()
             && self.has_addresses == source.has_addresses()
             && self.is_of_bfloat16 == source.is_of_bfloat16()
+            && self.is_of_tf32 == source.is_of_tf32()
             && self.wgsl == source.wgsl
     }
 }

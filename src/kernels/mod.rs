@@ -44,6 +44,8 @@ pub struct KernelInfo {
     has_addresses: bool,
     /// True if matrix units take the kernel's halves as bfloat16.
     is_of_bfloat16: bool,
+    /// True if matrix units take the kernel's factors of f32 as TF32.
+    is_of_tf32: bool,
 }
 
 impl KernelInfo {
@@ -67,6 +69,7 @@ impl KernelInfo {
             fills_workgroup,
             has_addresses: false,
             is_of_bfloat16: false,
+            is_of_tf32: false,
         }
     }
 
@@ -84,6 +87,21 @@ impl KernelInfo {
     #[must_use]
     pub const fn is_of_bfloat16(&self) -> bool {
         self.is_of_bfloat16
+    }
+
+    /// Returns the kernel with factors of f32 rounded to TF32 by matrix units, where the engine can.
+    #[cfg(not(target_arch = "wasm32"))]
+    const fn of_tf32(self) -> Self {
+        Self {
+            is_of_tf32: true,
+            ..self
+        }
+    }
+
+    /// Returns true if matrix units take the kernel's factors of f32 as TF32.
+    #[must_use]
+    pub const fn is_of_tf32(&self) -> bool {
+        self.is_of_tf32
     }
 
     /// Declares that the kernel accesses memory at addresses that its arguments hold, where the engine can.

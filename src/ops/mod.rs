@@ -6,12 +6,14 @@
 mod dtype;
 pub(crate) mod lengths;
 mod norm;
+mod precision;
 pub(crate) mod quantization;
 pub(crate) mod shape;
 pub(crate) mod step;
 
 pub use dtype::DType;
 pub use norm::Norm;
+pub use precision::Precision;
 pub use quantization::Quantization;
 pub use shape::{MAX_RANK, Shape};
 pub use step::{Reduction, Step};

@@ -11,7 +11,7 @@ use pagepress::internals::tensor::{
     AttentionSize, AttentionTiles, Cast, Convolution, CopyAxis, Elementwise, Heads, MatmulLimits,
     Matrix, MatrixUnits, Product, QuantizedProduct, Rotary, SoftmaxLimits, Source, Strided,
     attention_half_job, attention_job, cast_job, convolve2d_job, copy_job, elementwise_job,
-    matmul_half_job, matmul_job, matmul_naive_job, matmul_quantized_job, norm_job,
+    matmul_half_job, matmul_job, matmul_naive_job, matmul_quantized_job, matmul_tf32_job, norm_job,
     reduce_columns_job, reduce_rows_job, rotary_job, softmax_job,
 };
 use pagepress::kernels::{ComputeUnits, Launch};
@@ -33,12 +33,15 @@ const LARGE: u64 = 1 << 30;
 #[allow(dead_code, reason = "not every program uses all of them")]
 pub fn launches() -> BTreeMap<String, Launch> {
     let mut found = launches_on(&[None, Some(ROOMY)]);
-    let on_units = half_jobs().into_iter().chain(attention_half_jobs());
+    let on_units = jobs_on_matrix_units()
+        .into_iter()
+        .chain(attention_half_jobs());
     for launch in on_units.flat_map(|job| job.launches) {
-        let ty = if launch.kernel.is_of_bfloat16() {
-            "bfloat16"
-        } else {
-            "f16"
+        let kernel = launch.kernel;
+        let ty = match (kernel.is_of_bfloat16(), kernel.is_of_tf32()) {
+            (true, _) => "bfloat16",
+            (_, true) => "tf32",
+            _ => "f16",
         };
         found.insert(
             format!("{} {ty} {:?}", launch.kernel.name, launch.overrides),
@@ -96,43 +99,46 @@ pub fn launches_on(compute_units: &[Option<ComputeUnits>]) -> BTreeMap<String, L
 }
 
 /// Returns products on matrix units, with factors in either order.
-fn half_jobs() -> Vec<Job> {
+fn jobs_on_matrix_units() -> Vec<Job> {
     let mut jobs = Vec::new();
-    for dtype in [DType::F16, DType::BF16] {
-        // Sizes and workgroup memory for each configuration.
-        for (workgroup_bytes, size, has_warpgroups) in [
-            (227 << 10, 4096, false),
-            (227 << 10, 1024, false),
-            (227 << 10, 768, false),
-            (227 << 10, 512, false),
-            (163 << 10, 4096, false),
-            (48 << 10, 4096, false),
-            (227 << 10, 4096, true),
-            (227 << 10, 1408, true),
-            (227 << 10, 1024, true),
-            (227 << 10, 896, true),
-            (227 << 10, 512, true),
-        ] {
-            for transposed in [[false, false], [false, true], [true, false], [true, true]] {
-                let [a, b] = transposed.map(|transposed| Matrix {
-                    transposed,
-                    ..Matrix::dense(size, size, size * size)
-                });
-                let what = Product {
-                    batch: 1,
-                    m: size,
-                    n: size,
-                    k: size,
-                    a,
-                    b,
-                };
-                let units = MatrixUnits {
-                    n_units: 132,
-                    workgroup_bytes,
-                    has_warpgroups,
-                };
+    // Sizes and workgroup memory for each configuration.
+    for (workgroup_bytes, size, has_warpgroups) in [
+        (227 << 10, 4096, false),
+        (227 << 10, 1024, false),
+        (227 << 10, 768, false),
+        (227 << 10, 704, false),
+        (227 << 10, 512, false),
+        (200 << 10, 4096, false),
+        (163 << 10, 4096, false),
+        (48 << 10, 4096, false),
+        (227 << 10, 4096, true),
+        (227 << 10, 1408, true),
+        (227 << 10, 1024, true),
+        (227 << 10, 896, true),
+        (227 << 10, 512, true),
+    ] {
+        for transposed in [[false, false], [false, true], [true, false], [true, true]] {
+            let [a, b] = transposed.map(|transposed| Matrix {
+                transposed,
+                ..Matrix::dense(size, size, size * size)
+            });
+            let what = Product {
+                batch: 1,
+                m: size,
+                n: size,
+                k: size,
+                a,
+                b,
+            };
+            let units = MatrixUnits {
+                n_units: 132,
+                workgroup_bytes,
+                has_warpgroups,
+            };
+            for dtype in [DType::F16, DType::BF16] {
                 jobs.extend(matmul_half_job(&what, dtype, units, LARGE).unwrap());
             }
+            jobs.extend(matmul_tf32_job(&what, units, LARGE).unwrap());
         }
     }
     jobs

@@ -9,15 +9,15 @@ use crate::subject::Subject;
 const HALVES: [DType; 2] = [DType::F16, DType::BF16];
 
 /// A factor: its elements, row-major, as the tensor rounds them, and the tensor.
-struct Factor {
-    dims: [usize; 3],
-    values: Vec<f32>,
-    tensor: GpuTensor,
+pub struct Factor {
+    pub dims: [usize; 3],
+    pub values: Vec<f32>,
+    pub tensor: GpuTensor,
 }
 
 /// Layout of a factor in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Layout {
+pub enum Layout {
     Rows,
     /// Columns are contiguous.
     Transposed,
@@ -29,7 +29,7 @@ enum Layout {
     Strided,
 }
 
-const LAYOUTS: [Layout; 5] = [
+pub const LAYOUTS: [Layout; 5] = [
     Layout::Rows,
     Layout::Transposed,
     Layout::Sliced,
@@ -38,7 +38,7 @@ const LAYOUTS: [Layout; 5] = [
 ];
 
 /// Creates a tensor `[batch, rows, columns]` in a layout.
-async fn factor(
+pub async fn factor(
     device: &GpuDevice,
     dtype: DType,
     [batch, rows, columns]: [usize; 3],
@@ -52,11 +52,10 @@ async fn factor(
         Layout::Unaligned => [batch, rows, columns + 5],
         Layout::Strided => [rows, columns, batch],
     };
-    let mut bits = vec![0; whole.iter().product()];
-    cpu::to_bits(dtype, &numbers(bits.len(), seed, 2.0), &mut bits).unwrap();
+    let values = numbers(whole.iter().product(), seed, 2.0);
     let shape = Shape::new(&whole).unwrap();
-    let tensor = GpuTensor::from_bits_async(device, &bits, dtype, shape);
-    let tensor = tensor.await.unwrap();
+    let tensor = GpuTensor::from_slice_async(device, &values, shape).await;
+    let tensor = tensor.unwrap().cast_async(dtype).await.unwrap();
     let slice = |tensor: &GpuTensor, axis, from, n| tensor.slice(axis, from..from + n).unwrap();
     let tensor = match layout {
         Layout::Rows => tensor,
@@ -73,9 +72,9 @@ async fn factor(
     }
 }
 
-/// Compares a product with sums in double precision. An error of the units is at most a part in 2^21 of the sum of magnitudes,
+/// Compares a product with sums of these values in double precision. An error of the units is at most a part in 2^21 of the sum of magnitudes,
 /// for each term in the worst case.
-fn check(a: &Factor, b: &Factor, product: &[f32], what: &str) {
+pub fn check(a: &Factor, b: &Factor, product: &[f32], what: &str) {
     let ([batch, m, k], [b_batch, _, n]) = (a.dims, b.dims);
     assert_eq!(product.len(), batch * m * n, "{what}");
     for (at, &found) in product.iter().enumerate() {

@@ -48,6 +48,7 @@ mod stored;
 mod subject;
 #[cfg(not(target_arch = "wasm32"))]
 mod surfaces;
+mod tf32_products;
 mod tolerance;
 #[cfg(not(target_arch = "wasm32"))]
 mod twins;
@@ -168,6 +169,12 @@ macro_rules! every_case {
                 half_products::large_products_of_halves_are_those_of_f32,
                 half_products::batches_of_products_of_halves,
                 half_products::products_of_halves_are_rounded_once,
+                tf32_products::products_of_tf32_in_every_layout,
+                tf32_products::products_of_tf32_of_any_size,
+                tf32_products::batches_of_products_of_tf32,
+                tf32_products::large_products_of_tf32,
+                tf32_products::special_numbers_as_tf32,
+                tf32_products::products_are_rounded_only_on_request,
                 halves::all_bits_convert_as_on_the_cpu,
                 halves::numbers_are_rounded_as_on_the_cpu,
                 halves::views_convert_as_they_are,
@@ -286,6 +293,9 @@ macro_rules! every_case_in_parts {
                 half_products::large_products_of_halves_are_those_of_f32,
                 half_products::batches_of_products_of_halves,
                 half_products::products_of_halves_are_rounded_once,
+                tf32_products::products_of_tf32_of_any_size,
+                tf32_products::special_numbers_as_tf32,
+                tf32_products::products_are_rounded_only_on_request,
                 halves::all_bits_convert_as_on_the_cpu,
                 halves::numbers_are_rounded_as_on_the_cpu,
                 halves::views_convert_as_they_are,

@@ -63,6 +63,8 @@ pub const fn attention_of(dtype: DType) -> f64 {
 pub const LAYER: Tolerance = within(1e-4, 1e-4);
 /// Tolerance of sums of products, relative to the sum of their magnitudes.
 pub const PRODUCTS: f64 = 2e-6;
+/// The same of factors that are rounded to TF32, each by 2^-11 at most, in addition to that of the sums.
+pub const TF32_PRODUCTS: f64 = 1.0 / 1023.0;
 
 /// Returns true if a result is within the tolerance. NaN must be NaN; beyond the largest `f32`, the result must be
 /// infinite with the right sign, or close to the largest magnitude.

@@ -102,15 +102,15 @@ pub const STORE_BYTE: &str = "fn store_byte(address: vec2<u32>, byte: u32) {
 /// Becomes one asynchronous copy (`cp.async`), from `sm_80` on, without bounds checks: element `to` must lie at a multiple of 16
 /// bytes, and the copy is complete after [`AWAIT_STAGED`].
 ///
-/// The source declares `struct Halves { first: vec4<f16>, second: vec4<f16> }`, `left` as an array of `Halves` in a storage
-/// buffer, and `sh_staged` as an array of `vec4<f16>` in workgroup memory.
+/// The source declares `Part`, an alias of a vector of 8 bytes such as `vec4<f16>`, `left` as an array of a struct with the members
+/// `first` and `second` of type `Part` in a storage buffer, and `sh_staged` as an array of `Part` in workgroup memory.
 pub const STAGE_LEFT: &str = "fn stage_left(to: u32, place: u32, inside: bool) {
     if inside {
         sh_staged[to] = left[place].first;
         sh_staged[to + 1] = left[place].second;
     } else {
-        sh_staged[to] = vec4<f16>();
-        sh_staged[to + 1] = vec4<f16>();
+        sh_staged[to] = Part();
+        sh_staged[to + 1] = Part();
     }
 }";
 
@@ -120,8 +120,8 @@ pub const STAGE_RIGHT: &str = "fn stage_right(to: u32, place: u32, inside: bool)
         sh_staged[to] = right[place].first;
         sh_staged[to + 1] = right[place].second;
     } else {
-        sh_staged[to] = vec4<f16>();
-        sh_staged[to + 1] = vec4<f16>();
+        sh_staged[to] = Part();
+        sh_staged[to + 1] = Part();
     }
 }";
 

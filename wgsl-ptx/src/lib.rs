@@ -32,8 +32,8 @@
 //! None in behaviour that WGSL defines. Subgroups have 32 invocations; an operation of a subgroup includes all of them where the
 //! compiler can tell that control flow is uniform, else the active ones. Multiplications and additions may be fused.
 //!
-//! Cooperative matrices (`enable wgpu_cooperative_matrix`) have 16x16 elements: factors of `f16`, sums of `f16` or `f32`. They are
-//! loaded from and stored to elements of arrays, in workgroup memory from rows at multiples of 16 bytes; with bounds checks, other rows
+//! Cooperative matrices (`enable wgpu_cooperative_matrix`) have 16x16 elements: factors of `f16`, sums of `f16` or `f32`; factors of
+//! `f32`, rounded, only with [`PtxOptions::floats_as_tf32`]. They are loaded from and stored to elements of arrays, in workgroup memory from rows at multiples of 16 bytes; with bounds checks, other rows
 //! begin at the multiple before.
 //!
 //! # Untrusted sources
@@ -90,6 +90,10 @@ pub struct PtxOptions<'a> {
     /// Cooperative matrices of `f16` are matrices of bfloat16 instead, for kernels that only copy, load and multiply them. From `sm_80`
     /// on, with sums in `f32`.
     pub halves_as_bfloat16: bool,
+    /// Cooperative matrices of `f32` may be factors: loads round their elements to TF32, that is, to 10 bits after the binary point of the
+    /// significand, to nearest with ties away from zero. Infinities and NaN stay what they are. Without the option such factors are
+    /// errors, since matrix units multiply no `f32` without rounding. From `sm_80` on.
+    pub floats_as_tf32: bool,
 }
 
 impl<'a> PtxOptions<'a> {
@@ -106,6 +110,7 @@ impl<'a> PtxOptions<'a> {
             clear_workgroup: true,
             raw_addresses: false,
             halves_as_bfloat16: false,
+            floats_as_tf32: false,
         }
     }
 }

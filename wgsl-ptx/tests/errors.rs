@@ -214,6 +214,20 @@ fn cooperative_matrices_need_what_the_hardware_has() {
     let factor = "let a = coopLoad<coop_mat16x16<f32, A>>(&singles[0]);
         coopStore(a, &singles[0]);";
     cooperative_fails(32, single, factor, &sm_80, "use f16");
+    let tf32 = PtxOptions {
+        floats_as_tf32: true,
+        ..sm_80
+    };
+    let tf32_of_sm_75 = PtxOptions { sm: 75, ..tf32 };
+    cooperative_fails(32, single, factor, &tf32_of_sm_75, "compute capability 8.0");
+    let doubled = "let a = coopLoad<coop_mat16x16<f32, A>>(&singles[0]);
+        coopStore(a + a, &singles[0]);";
+    cooperative_fails(32, single, doubled, &tf32, "that are factors");
+    let mixed = "let a = coopLoad<coop_mat16x16<f32, A>>(&singles[0]);
+        let b = coopLoad<coop_mat16x16<f16, B>>(&halves[0]);
+        let c = coopLoad<coop_mat16x16<f32, C>>(&singles[0]);
+        coopStore(coopMultiplyAdd(a, b, c), &singles[0]);";
+    cooperative_fails(32, single, mixed, &tf32, "f16 and f32");
     let short = "var<workgroup> short: array<f16, 7>;";
     let load = "coopStore(coopLoad<coop_mat16x16<f16, C>>(&short[0]), &halves[0]);";
     cooperative_fails(32, short, load, &sm_80, "shorter than a row");

@@ -11,7 +11,8 @@ use wgsl_ptx::{Bounds, CompiledPtx, PtxOptions, compile_wgsl, intrinsics};
 
 /// Copies two steps of 512 bytes from each factor, the second while the first is read.
 const STEPS: &str = "
-    struct Halves { first: vec4<f16>, second: vec4<f16> }
+    alias Part = vec4<f16>;
+    struct Halves { first: Part, second: Part }
     @group(0) @binding(0) var<storage, read> left: array<Halves>;
     @group(0) @binding(1) var<storage, read> right: array<Halves>;
     @group(0) @binding(2) var<storage, read_write> sums: array<vec4<f16>>;
@@ -32,8 +33,21 @@ const STEPS: &str = "
         sums[32 + i] = sh_staged[128 + 2 * i] + sh_staged[192 + 2 * i];
     }";
 
-fn steps(sm: u32, bounds: Bounds) -> CompiledPtx {
-    let wgsl = [
+/// The same of single precision: a part of a unit is any vector of 8 bytes.
+fn steps_of_singles() -> CompiledPtx {
+    let wgsl = source()
+        .replace("enable f16;", "")
+        .replace("vec4<f16>", "vec2<f32>");
+    let options = PtxOptions {
+        sm: 80,
+        bounds: Bounds::Unchecked,
+        ..PtxOptions::new("main")
+    };
+    compile_wgsl(&wgsl, &options).unwrap()
+}
+
+fn source() -> String {
+    [
         "enable f16;\n",
         intrinsics::STAGE_LEFT,
         "\n",
@@ -44,13 +58,16 @@ fn steps(sm: u32, bounds: Bounds) -> CompiledPtx {
         intrinsics::AWAIT_STAGED,
         STEPS,
     ]
-    .concat();
+    .concat()
+}
+
+fn steps(sm: u32, bounds: Bounds) -> CompiledPtx {
     let options = PtxOptions {
         sm,
         bounds,
         ..PtxOptions::new("main")
     };
-    compile_wgsl(&wgsl, &options).unwrap()
+    compile_wgsl(&source(), &options).unwrap()
 }
 
 fn assembles(ptx: &CompiledPtx) {
@@ -69,6 +86,9 @@ fn a_stage_is_copied_while_another_is_read() {
     assert_eq!(count("cp.async.commit_group;"), 2);
     let waits = ["cp.async.wait_group 1;", "cp.async.wait_group 0;"];
     assert_eq!(waits.map(count), [1, 1]);
+    assembles(&ptx);
+    let ptx = steps_of_singles();
+    assert_eq!(ptx.text.matches("cp.async.cg.shared.global").count(), 4);
     assembles(&ptx);
 }
 
@@ -100,6 +120,39 @@ fn the_launch_states_workgroup_memory_beyond_48_kib() {
             .text
             .contains(".extern .shared .align 16 .b8 main_workgroup[];");
         assert_eq!(is_external, launched > 0);
+        assembles(&ptx);
+    }
+}
+
+/// Factors that lie along the terms of the sums are loaded as matrices, others by element.
+#[test]
+fn singles_are_multiplied_as_tf32_where_the_options_say_so() {
+    for (load_a, load_b, n_matrices) in [
+        ("coopLoadT", "coopLoad", 4),
+        ("coopLoad", "coopLoad", 2),
+        ("coopLoad", "coopLoadT", 0),
+    ] {
+        let wgsl = format!(
+            "enable wgpu_cooperative_matrix;
+            var<workgroup> singles: array<f32, 768>;
+            @compute @workgroup_size(32) fn main() {{
+                let a = {load_a}<coop_mat16x16<f32, A>>(&singles[0]);
+                let b = {load_b}<coop_mat16x16<f32, B>>(&singles[256]);
+                let c = coopLoad<coop_mat16x16<f32, C>>(&singles[512]);
+                coopStore(coopMultiplyAdd(a, b, c), &singles[512]);
+            }}"
+        );
+        let options = PtxOptions {
+            sm: 80,
+            floats_as_tf32: true,
+            ..PtxOptions::new("main")
+        };
+        let ptx = compile_wgsl(&wgsl, &options).unwrap();
+        let count = |text: &str| ptx.text.matches(text).count();
+        assert_eq!(count(".m16n8k8.row.col.f32.tf32.tf32.f32"), 4);
+        assert_eq!(count("ldmatrix.sync.aligned.m8n8.x4.shared"), n_matrices);
+        // Every element is rounded.
+        assert_eq!(count("fma.rn.f32"), 16);
         assembles(&ptx);
     }
 }

@@ -254,6 +254,7 @@ mod tests {
             cooperative_matrices: false,
             bfloat16_matrices: false,
             warpgroup_matrices: false,
+            tf32_matrices: false,
             timestamps: false,
             copy_timestamps: false,
             spirv_passthrough: false,

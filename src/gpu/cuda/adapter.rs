@@ -201,6 +201,7 @@ impl Adapter {
             cooperative_matrices: self.sm >= 75,
             bfloat16_matrices: self.sm >= 80,
             warpgroup_matrices: self.sm == 90,
+            tf32_matrices: self.sm >= 80,
             timestamps: true,
             copy_timestamps: true,
             spirv_passthrough: false,

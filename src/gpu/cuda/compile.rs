@@ -31,6 +31,7 @@ pub(super) fn compile(shared: &Shared, source: &KernelSource<'_>) -> Result<Cuda
         clear_workgroup: source.is_cleared(),
         raw_addresses,
         halves_as_bfloat16: source.is_of_bfloat16(),
+        floats_as_tf32: source.is_of_tf32(),
         ..PtxOptions::new(source.entry)
     };
     let ptx = compile_wgsl(source.wgsl, &options)?;

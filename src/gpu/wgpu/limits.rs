@@ -128,6 +128,7 @@ pub(super) fn capabilities(limits: &wgpu::Limits, features: wgpu::Features) -> C
         cooperative_matrices: features.contains(wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX),
         bfloat16_matrices: false,
         warpgroup_matrices: false,
+        tf32_matrices: false,
         timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
         copy_timestamps: features.contains(
             wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS,

@@ -2,7 +2,7 @@
 
 use super::{Kernel, check_sizes};
 use crate::kernels::Launch;
-use crate::kernels::tensor::{Product, half_launch, naive_launch, tiled_launch};
+use crate::kernels::tensor::{Product, half_launch, naive_launch, tf32_launch, tiled_launch};
 use crate::{Error, Result};
 
 /// Product of `[m, k]` and `[k, n]`, row-major. Arguments: both factors and the result.
@@ -20,6 +20,7 @@ enum Form {
     /// Tiles with a number of rows and columns.
     Tiled(u32),
     TensorCore,
+    TensorCoreTf32,
 }
 
 impl GemmKernel {
@@ -60,6 +61,19 @@ impl GemmKernel {
             form: Form::TensorCore,
         }
     }
+
+    /// Creates a kernel for tensor cores, which round factors of `f32` to TF32, that is, to 10 bits after the binary point; the result
+    /// and all sums are `f32`. `k` and `n` are multiples of 4. Each workgroup computes a tile of 64 rows and 128 columns. Needs compute
+    /// capability 8.0.
+    #[must_use]
+    pub const fn tensor_core_tf32(m: u32, n: u32, k: u32) -> Self {
+        Self {
+            m,
+            n,
+            k,
+            form: Form::TensorCoreTf32,
+        }
+    }
 }
 
 /// The compute capability, times ten, with products of warpgroups.
@@ -81,15 +95,21 @@ impl GemmKernel {
         let Self { m, n, k, form } = *self;
         check_sizes("shape", &[&[m, k], &[k, n], &[m, n]])?;
         let (m, n, k) = (u64::from(m), u64::from(n), u64::from(k));
+        let uneven = |expected| Error::InvalidArgument {
+            name: "shape",
+            value: format!("[{m}, {k}] [{k}, {n}]"),
+            expected,
+        };
         let tile = match form {
             Form::Naive => return Ok(naive_launch(m, n, k)),
             Form::Tiled(tile) => tile,
             Form::TensorCore => {
-                return half_launch(m, n, k, by_warpgroups).ok_or_else(|| Error::InvalidArgument {
-                    name: "shape",
-                    value: format!("[{m}, {k}] [{k}, {n}]"),
-                    expected: "k and n that are multiples of 8",
-                });
+                let launch = half_launch(m, n, k, by_warpgroups);
+                return launch.ok_or_else(|| uneven("k and n that are multiples of 8"));
+            }
+            Form::TensorCoreTf32 => {
+                let launch = tf32_launch(m, n, k);
+                return launch.ok_or_else(|| uneven("k and n that are multiples of 4"));
             }
         };
         let product = Product::dense(1, m, n, k);

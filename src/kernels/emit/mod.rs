@@ -40,7 +40,8 @@ pub trait Kernel {
     /// runs on that and on later ones.
     ///
     /// # Errors
-    /// As [`launch`](Self::launch); [`Error::InvalidArgument`] for an unsupported compute capability.
+    /// As [`launch`](Self::launch); [`Error::InvalidArgument`] for an unsupported compute capability; [`Error::KernelCompile`] for
+    /// one without the matrix units that the kernel needs.
     fn compile(&self, sm: u32) -> Result<CompiledPtx> {
         compile(&self.launch()?, sm, false)
     }
@@ -61,12 +62,17 @@ pub trait Kernel {
         compile(&self.launch_exact(sm)?, sm, true)
     }
 
-    /// Returns the text of a PTX module for compute capability 7.5 and later.
+    /// Returns the text of a PTX module for compute capability 7.5 and later, or 8.0 and later if the kernel multiplies TF32.
     ///
     /// # Errors
     /// As [`launch`](Self::launch).
     fn emit_ptx(&self) -> Result<String> {
-        Ok(self.compile(75)?.text)
+        let sm = if self.launch()?.kernel.is_of_tf32() {
+            80
+        } else {
+            75
+        };
+        Ok(self.compile(sm)?.text)
     }
 }
 
@@ -83,6 +89,7 @@ fn compile(launch: &Launch, sm: u32, is_exact: bool) -> Result<CompiledPtx> {
         is_exact,
         bounds: Bounds::Unchecked,
         clear_workgroup: !kernel.fills_workgroup(),
+        floats_as_tf32: kernel.is_of_tf32(),
         ..PtxOptions::new(kernel.name)
     };
     Ok(compile_wgsl(kernel.wgsl, &options)?)

@@ -17,6 +17,10 @@ mod matmul;
 mod matmul_half;
 mod matmul_launch;
 mod matmul_parts;
+#[cfg(not(target_arch = "wasm32"))]
+mod matmul_staged;
+#[cfg(not(target_arch = "wasm32"))]
+mod matmul_tf32;
 mod matmul_tiling;
 mod matmul_time;
 mod norm;
@@ -41,8 +45,12 @@ pub use copy::{CopyAxis, copy_job};
 pub use elementwise::{Elementwise, MAX_STEPS, Source, Strided, elementwise_job};
 pub use matmul::{matmul_job, matmul_naive_job};
 #[cfg(not(target_arch = "wasm32"))]
-pub use matmul_half::{MatrixUnits, matmul_half_job, takes_halves};
+pub use matmul_half::matmul_half_job;
 pub use matmul_launch::{Matrix, Product};
+#[cfg(not(target_arch = "wasm32"))]
+pub use matmul_staged::{MatrixUnits, takes_units};
+#[cfg(not(target_arch = "wasm32"))]
+pub use matmul_tf32::matmul_tf32_job;
 pub use matmul_tiling::MatmulLimits;
 pub use norm::norm_job;
 pub use quantized::{QuantizedProduct, matmul_quantized_job};
@@ -53,11 +61,13 @@ pub use softmax::{SoftmaxLimits, softmax_job};
 pub(super) use {
     matmul_half::half_launch,
     matmul_launch::{naive_launch, tiled_launch},
+    matmul_tf32::tf32_launch,
     norm::norm_launch,
     softmax::softmax_launch,
 };
 
-/// All tensor kernels that every engine runs. [`matmul_half_job`] and [`attention_half_job`] have others, for CUDA alone.
+/// All tensor kernels that every engine runs. [`matmul_half_job`], [`matmul_tf32_job`] and [`attention_half_job`] have
+/// others, for CUDA alone.
 pub const KERNELS: [&KernelInfo; 18] = [
     &elementwise::ELEMENTWISE,
     &copy::COPY,

@@ -6,7 +6,7 @@ use crate::Result;
 use crate::gpu::{Backend, Buffer, GpuDevice, Sized64};
 use crate::kernels::tensor::padded_bytes;
 use crate::tensor::record::{AnyOperand, Operand, Recording, factors};
-use crate::tensor::{DType, Quantization, Shape, TensorView};
+use crate::tensor::{DType, Precision, Quantization, Shape, TensorView};
 
 /// Most rows whose products are limited by the memory bandwidth of the weights.
 #[cfg(not(target_arch = "wasm32"))]
@@ -132,7 +132,7 @@ impl Matrix {
             dtype,
         };
         recording
-            .matmul_of_any(rows, matrix, wide(out.operand()))
+            .matmul_of_any(rows, matrix, Precision::F32, wide(out.operand()))
             .await
     }
 

@@ -11,7 +11,7 @@ pub(crate) mod work;
 use crate::tensor::layer::{Attention, Norm};
 use crate::tensor::lengths::check_len;
 use crate::tensor::record::{Operand, Recording, factors};
-use crate::tensor::{DType, Quantization, Reduction, Shape, Step, TensorView};
+use crate::tensor::{DType, Precision, Quantization, Reduction, Shape, Step, TensorView};
 use crate::{Error, Result};
 
 use shapes::{attended, check_columns, check_turns, convolved, reduced, reduced_axes};
@@ -32,7 +32,7 @@ pub(crate) enum Op {
     /// Sum of the products of two tensors of one shape: a tensor of rank 0.
     Dot,
     /// Matrix product of two tensors, whose axes before the last two are broadcast to each other.
-    Matmul,
+    Matmul(Precision),
     /// Convolution of `[rows, cols]` with a kernel, without padding.
     Convolve2d,
     /// Normalises each row of the last axis.
@@ -71,7 +71,7 @@ impl Op {
     pub(crate) const fn input_names(&self) -> &'static [&'static str] {
         match self {
             Self::Softmax { .. } | Self::Reduce(..) => &["a"],
-            Self::Elementwise(_) | Self::Dot | Self::Matmul => &["a", "b"],
+            Self::Elementwise(_) | Self::Dot | Self::Matmul(_) => &["a", "b"],
             Self::Convolve2d => &["input", "kernel"],
             Self::Norm { columns, .. } => match columns {
                 [false, true] => &["a", "bias"],
@@ -86,7 +86,7 @@ impl Op {
     /// Returns the name of the result in error messages.
     pub(crate) const fn result_name(&self) -> &'static str {
         match self {
-            Self::Matmul | Self::MatmulQuantized { .. } => "c",
+            Self::Matmul(_) | Self::MatmulQuantized { .. } => "c",
             _ => "result",
         }
     }
@@ -116,7 +116,7 @@ impl Op {
             (Self::Dot, &[a, b]) => {
                 return Err(a.shape().mismatch(b.shape(), "dot", "both are equal"));
             }
-            (Self::Matmul, &[a, b]) => factors(a, b)?.shape,
+            (Self::Matmul(_), &[a, b]) => factors(a, b)?.shape,
             (Self::Convolve2d, &[input, kernel]) => convolved(input.shape(), kernel.shape())?,
             (Self::Norm { columns, .. }, [a, given @ ..]) if given.len() == count(*columns) => {
                 check_columns(a.shape(), given)?;
@@ -177,7 +177,7 @@ impl Op {
                 recording.reduce(*reduction, a, &axes, to).await
             }
             (Self::Dot, &[a, b]) => recording.dot(a, b, to).await,
-            (Self::Matmul, &[a, b]) => {
+            (Self::Matmul(_), &[a, b]) => {
                 let factors = factors(a.view, b.view)?;
                 recording.matmul(a.buffer, b.buffer, &factors, to).await
             }

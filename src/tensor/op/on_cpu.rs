@@ -32,7 +32,7 @@ impl Op {
                 out.fill(cpu::dot(a, b)?);
                 Ok(())
             }
-            (Self::Matmul, &[(a, a_shape), (b, b_shape)]) => {
+            (Self::Matmul(_), &[(a, a_shape), (b, b_shape)]) => {
                 let ([m, k], [_, n]) = (matrix(a_shape), matrix(b_shape));
                 cpu::matmul(a, b, out, m, k, n)
             }

@@ -34,6 +34,15 @@ impl Widened {
             view: &self.view,
         }
     }
+
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) fn any_operand(&self) -> AnyOperand<'_> {
+        AnyOperand {
+            buffer: &self.buffer,
+            view: &self.view,
+            dtype: DType::F32,
+        }
+    }
 }
 
 impl Recording {
@@ -46,7 +55,9 @@ impl Recording {
         out: AnyOperand<'_>,
     ) -> Result<()> {
         match (op, inputs) {
-            (Op::Matmul, &[a, b]) => return self.matmul_of_any(a, b, out).await,
+            (Op::Matmul(precision), &[a, b]) => {
+                return self.matmul_of_any(a, b, *precision, out).await;
+            }
             (Op::Elementwise(steps), &[a]) if steps.is_empty() => {
                 return self.cast(a, out.dtype, out.buffer).await;
             }

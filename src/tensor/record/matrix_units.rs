@@ -1,26 +1,25 @@
-//! Records products of 16-bit tensors on matrix units.
+//! Records products of tensors on matrix units: of 16 bits, and of f32 where it may be rounded.
 
 use super::products::{factors, matrix, split};
 use super::{AnyOperand, Recording};
 use crate::Result;
 use crate::gpu::{Backend, Buffer};
 use crate::kernels::Slot;
-use crate::kernels::tensor::{Matrix, MatrixUnits, Product, matmul_half_job, takes_halves};
+use crate::kernels::tensor::{
+    Matrix, MatrixUnits, Product, matmul_half_job, matmul_tf32_job, takes_units,
+};
 use crate::tensor::{DType, TensorView};
 
 impl Recording {
-    /// Records the product of two tensors into `out`, of `f32`, on matrix units. Records nothing and returns false if the
-    /// device has none that the kernel is made for, if the types are not the same 16-bit type, or if rows cannot be read in
-    /// units of 16 bytes.
+    /// Records the product of two tensors into `out`, of `f32`, on matrix units for the type of the first. Records nothing and
+    /// returns false if the second has another type, or if rows cannot be read in units of 16 bytes.
     pub(super) async fn matmul_on_matrix_units(
         &mut self,
+        units: MatrixUnits,
         a: AnyOperand<'_>,
         b: AnyOperand<'_>,
         out: &Buffer,
     ) -> Result<bool> {
-        let Some(units) = self.matrix_units(a.dtype) else {
-            return Ok(false);
-        };
         let factors = factors(a.view, b.view)?;
         let (_, [m, k]) = split(&factors.a)?;
         let (_, [_, n]) = split(&factors.b)?;
@@ -50,7 +49,11 @@ impl Recording {
             b: b.matrix,
         };
         let most = self.device().capabilities().max_binding_bytes;
-        let Some(job) = matmul_half_job(&what, a.operand.dtype, units, most)? else {
+        let job = match a.operand.dtype {
+            DType::F32 => matmul_tf32_job(&what, units, most)?,
+            dtype => matmul_half_job(&what, dtype, units, most)?,
+        };
+        let Some(job) = job else {
             return Ok(false);
         };
         let a = self.packed(a.operand, a.is_copied).await?;
@@ -63,14 +66,24 @@ impl Recording {
     /// Returns the matrix units for a type that the kernels are made for: those of CUDA. Through Vulkan, the compiler of NVIDIA's driver
     /// spills the kernels' registers, and f32 is as fast.
     pub(crate) fn matrix_units(&self, dtype: DType) -> Option<MatrixUnits> {
-        let device = self.device();
-        let capabilities = device.capabilities();
-        let units = capabilities.compute_units?;
-        let multiplies = match dtype {
+        let capabilities = self.device().capabilities();
+        self.units_of_cuda(match dtype {
             DType::F32 => false,
             DType::F16 => capabilities.cooperative_matrices,
             DType::BF16 => capabilities.bfloat16_matrices,
-        };
+        })
+    }
+
+    /// Returns the matrix units that round f32 to TF32.
+    pub(super) fn tf32_units(&self) -> Option<MatrixUnits> {
+        self.units_of_cuda(self.device().capabilities().tf32_matrices)
+    }
+
+    /// Returns the matrix units of a device of CUDA that multiplies a type.
+    fn units_of_cuda(&self, multiplies: bool) -> Option<MatrixUnits> {
+        let device = self.device();
+        let capabilities = device.capabilities();
+        let units = capabilities.compute_units?;
         let is_usable = multiplies && device.info().api == "cuda";
         is_usable.then(|| MatrixUnits {
             n_units: units.n.into(),
@@ -105,18 +118,20 @@ struct Factor<'a> {
 /// rows of neither begin at multiples of 16 bytes.
 fn factor(operand: AnyOperand<'_>, is_left: bool) -> Option<Factor<'_>> {
     let view = operand.view;
+    // Elements of 16 bytes.
+    let unit = 4 * operand.dtype.per_word();
     let (_, [rows, columns]) = split(view).ok()?;
     let k = if is_left { columns } else { rows } as u64;
     let is_taken = |matrix: &Matrix| {
         let is_along_k = matrix.transposed != is_left;
-        takes_halves(matrix, is_along_k, k)
+        takes_units(matrix, is_along_k, k, unit)
     };
-    let n = (view.end() as u64).next_multiple_of(8);
+    let n = (view.end() as u64).next_multiple_of(unit);
     let given = matrix(view, n).filter(|matrix| is_taken(matrix) && is_small(view));
     let (matrix, is_copied) = match given {
         Some(matrix) => (matrix, false),
         None => {
-            let n = (view.shape().n_elements() as u64).next_multiple_of(8);
+            let n = (view.shape().n_elements() as u64).next_multiple_of(unit);
             (Matrix::dense(rows as u64, columns as u64, n), true)
         }
     };

@@ -7,7 +7,7 @@ use crate::kernels::Slot;
 use crate::kernels::tensor::{
     Convolution, MatmulLimits, Matrix, Product, convolve2d_job, matmul_job,
 };
-use crate::tensor::{Shape, TensorView};
+use crate::tensor::{Precision, Shape, TensorView};
 
 /// Workgroup memory per workgroup on devices that do not report their compute units. Small enough for several
 /// workgroups to run at once.
@@ -115,20 +115,33 @@ pub(super) fn matrix(view: &TensorView, n: u64) -> Option<Matrix> {
 }
 
 impl Recording {
-    /// Records the product of two tensors of any types into `out`; see [`factors`].
+    /// Records the product of two tensors of any types into `out`; see [`factors`]. `precision` is that of factors in f32.
     pub(crate) async fn matmul_of_any(
         &mut self,
         a: AnyOperand<'_>,
         b: AnyOperand<'_>,
+        precision: Precision,
         out: AnyOperand<'_>,
     ) -> Result<()> {
         let wide = self.wide_result(out)?;
         #[cfg(not(target_arch = "wasm32"))]
-        if self.matmul_on_matrix_units(a, b, &wide).await? {
+        if let Some(units) = self.matrix_units(a.dtype)
+            && self.matmul_on_matrix_units(units, a, b, &wide).await?
+        {
             return self.round_result(&wide, out).await;
         }
         let a = self.widened(a).await?;
         let b = self.widened(b).await?;
+        if precision == Precision::Tf32 {
+            #[cfg(not(target_arch = "wasm32"))]
+            if let Some(units) = self.tf32_units()
+                && self
+                    .matmul_on_matrix_units(units, a.any_operand(), b.any_operand(), &wide)
+                    .await?
+            {
+                return self.round_result(&wide, out).await;
+            }
+        }
         let factors = factors(&a.view, &b.view)?;
         self.matmul(&a.buffer, &b.buffer, &factors, &wide).await?;
         self.round_result(&wide, out).await

@@ -10,7 +10,7 @@ use crate::memory::copied;
 use crate::tensor::layer::{Attention, Norm};
 use crate::tensor::op::Op;
 use crate::tensor::record::Recording;
-use crate::tensor::{DType, Reduction, Shape, Step, TensorView, check_dims};
+use crate::tensor::{DType, Precision, Reduction, Shape, Step, TensorView, check_dims};
 use crate::{Error, Result};
 
 /// Identifies a tensor of one [`GpuCommandBatch`]. It is valid for that batch only.
@@ -165,7 +165,7 @@ impl GpuCommandBatch {
 
     /// Computes the matrix product of `a`, `[m, k]`, and `b`, `[k, n]`: `[m, n]`.
     pub fn matmul(&mut self, a: BufferId, b: BufferId, m: usize, k: usize, n: usize) -> BufferId {
-        self.queue_matrices(Op::Matmul, [a, b], [[m, k], [k, n]])
+        self.queue_matrices(Op::Matmul(Precision::F32), [a, b], [[m, k], [k, n]])
     }
 
     /// Queues the product of rows, `[m, k]`, and the transpose of packed weights, `[n, k]`: `[m, n]`.

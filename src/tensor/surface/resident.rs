@@ -8,7 +8,7 @@ use crate::memory::result_zeros;
 use crate::tensor::layer::{Attention, Norm};
 use crate::tensor::op::Op;
 use crate::tensor::record::{AnyOperand, Download, Recording};
-use crate::tensor::{DType, Reduction, Shape, Step, TensorView, check_dims};
+use crate::tensor::{DType, Precision, Reduction, Shape, Step, TensorView, check_dims};
 use crate::{Error, Result};
 
 /// A tensor in device memory. Operations create new tensors there. Slicing, reshaping and transposing create
@@ -323,7 +323,15 @@ impl GpuTensor {
     /// # Errors
     /// [`Error::ShapeMismatch`].
     pub async fn matmul_async(&self, other: &Self) -> Result<Self> {
-        Self::run_async(&Op::Matmul, &[self, other]).await
+        self.matmul_with_async(other, Precision::F32).await
+    }
+
+    /// Computes the matrix product, as [`matmul_async`](Self::matmul_async), with this precision of the factors.
+    ///
+    /// # Errors
+    /// [`Error::ShapeMismatch`].
+    pub async fn matmul_with_async(&self, other: &Self, precision: Precision) -> Result<Self> {
+        Self::run_async(&Op::Matmul(precision), &[self, other]).await
     }
 
     /// Computes the matrix product, as [`matmul_async`](Self::matmul_async), with a result of this type. For factors of
@@ -332,7 +340,7 @@ impl GpuTensor {
     /// # Errors
     /// [`Error::ShapeMismatch`].
     pub async fn matmul_to_async(&self, other: &Self, dtype: DType) -> Result<Self> {
-        Self::run_to_async(&Op::Matmul, &[self, other], dtype).await
+        Self::run_to_async(&Op::Matmul(Precision::F32), &[self, other], dtype).await
     }
 
     /// Convolves an image, `[rows, cols]`, with a kernel, without padding. The kernel is not flipped.

@@ -6,7 +6,7 @@ use wasm_bindgen::prelude::*;
 use super::convert::{bytes, sizes, steps, wrong};
 use crate::Result;
 use crate::tensor::layer::{Attention, Norm};
-use crate::tensor::{JsCall, Op, Quantization, Reduction, Shape, check_len};
+use crate::tensor::{JsCall, Op, Precision, Quantization, Reduction, Shape, check_len};
 
 #[wasm_bindgen(typescript_custom_section)]
 const OP: &str = r#"
@@ -36,7 +36,7 @@ pub(super) fn op(given: &Array) -> Result<Op> {
             Op::Reduce(reduction(&first)?, axes.transpose()?)
         }
         "dot" => Op::Dot,
-        "matmul" => Op::Matmul,
+        "matmul" => Op::Matmul(Precision::F32),
         "convolve2d" => Op::Convolve2d,
         "norm" => Op::Norm {
             norm: norm(&first, number(&second).unwrap_or_default())?,

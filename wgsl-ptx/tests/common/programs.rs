@@ -81,6 +81,11 @@ pub fn input() -> Vec<u32> {
 }
 
 impl Program {
+    /// Returns true if factors of f32 are rounded to TF32.
+    pub fn has_tf32(&self) -> bool {
+        self.needs.as_deref() == Some("tf32")
+    }
+
     pub fn uniform(&self) -> Vec<u32> {
         (1..=self.n_uniform_words).collect()
     }

@@ -22,11 +22,11 @@ const MAX_PLUS: u64 = 1 << 20;
 pub(super) struct Memory {
     pub(super) at: InMemory,
     /// Index of the first scalar.
-    first: Operand,
+    pub(super) first: Operand,
     /// Scalars from the start of a row (of a column, if columns are contiguous) to that of the next.
-    stride: Operand,
+    pub(super) stride: Operand,
     /// Scalars of the array; `None` without bounds checks.
-    n_scalars: Option<Operand>,
+    pub(super) n_scalars: Option<Operand>,
     /// Scalars per element of the array, which are aligned to their size.
     per_element: u32,
     is_half: bool,
@@ -125,11 +125,17 @@ impl Lowering<'_> {
         Ok((self.scalar(frame, index)?, 0))
     }
 
-    /// Returns the address of the row that a lane gives to `ldmatrix`.
-    pub(super) fn row_address(&mut self, memory: &Memory, row_major: bool) -> Result<Address> {
+    /// Returns the address of the row that a lane gives to `ldmatrix`, 8 * `step` scalars further on.
+    pub(super) fn row_address(
+        &mut self,
+        memory: &Memory,
+        row_major: bool,
+        step: u32,
+    ) -> Result<Address> {
+        let scalar_bytes = Self::scalar_type(memory).n_bits() / 8;
         let lane = self.kernel.special(Special::Lane);
-        // Lane 8 * i + r has row r of word i's matrix, which begins at row 8 * (i % 2) and column 8 * (i / 2); where columns are
-        // contiguous, they are the rows in memory.
+        // Lane 8 * i + r has row r of word i's matrix, which begins at row 8 * (i % 2) and column 8 * (i / 2), or 4 * (i / 2) of single
+        // precision; where columns are contiguous, they are the rows in memory.
         let high = self.kernel.and(lane, 16u32);
         let high = self.kernel.shr(high, 1u32);
         let (row, column) = if row_major {
@@ -138,13 +144,23 @@ impl Lowering<'_> {
             let row = self.kernel.and(lane, 7u32);
             (self.kernel.add(row, high), self.kernel.and(lane, 8u32))
         };
+        let column = if memory.is_half {
+            column
+        } else {
+            self.kernel.shr(column, 1u32)
+        };
         let distance = self.kernel.mad(row, memory.stride, column);
         let scalar = self.sum(memory.first, distance.into());
-        let bytes = self.product(scalar, 2u32.into());
         let Some(n_scalars) = memory.n_scalars else {
-            return Ok(self.kernel.indexed(&memory.at.address, bytes, 1));
+            let bytes = self.product(scalar, scalar_bytes.into());
+            let address = self.kernel.indexed(&memory.at.address, bytes, 1);
+            return Ok(address.plus(i64::from(8 * step * scalar_bytes)));
         };
-        let n_bytes = n_scalars.constant().map_or(0, |n| n.saturating_mul(2));
+        let scalar = self.sum(scalar, (8 * step).into());
+        let bytes = self.product(scalar, scalar_bytes.into());
+        let n_bytes = n_scalars
+            .constant()
+            .map_or(0, |n| n.saturating_mul(scalar_bytes.into()));
         let Some(last) = n_bytes.checked_sub(u64::from(ROW_BYTES)) else {
             return Err(self.error("a cooperative matrix in an array that is shorter than a row"));
         };
@@ -200,7 +216,7 @@ impl Lowering<'_> {
     }
 
     /// Returns the address of a scalar; for `n` of them, of the first.
-    fn scalar_address(&mut self, memory: &Memory, scalar: Operand, n: u32) -> Address {
+    pub(super) fn scalar_address(&mut self, memory: &Memory, scalar: Operand, n: u32) -> Address {
         let mut scalar = scalar;
         if let Some(n_scalars) = memory.n_scalars {
             let enough = self.larger(n_scalars, n.into());
@@ -262,7 +278,7 @@ impl Lowering<'_> {
     }
 
     /// Branches over an access to an empty array to the returned label, after it has cleared its `results`.
-    fn skip_if_empty(&mut self, memory: &Memory, results: &[Register]) -> Label {
+    pub(super) fn skip_if_empty(&mut self, memory: &Memory, results: &[Register]) -> Label {
         let end = self.kernel.label();
         let Some(n_scalars) = memory.n_scalars else {
             return end;

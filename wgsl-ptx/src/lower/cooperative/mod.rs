@@ -7,12 +7,13 @@
 //! | A, and C of halves | `g + 8 * (w % 2)` | `2 * t + 8 * (w / 2)` and the next |
 //! | B | `2 * t + 8 * (w % 2)` and the next | `g + 8 * (w / 2)` |
 //!
-//! C of single precision has the elements of the pairs of C in eight registers.
+//! C of single precision has the elements of the pairs of C in eight registers. Factors of single precision: see `singles`.
 //!
 //! naga has checked that control flow is uniform at all of these operations, so that a warp takes part as a whole.
 
 mod elements;
 mod memory;
+mod singles;
 
 use naga::{
     BinaryOperator, CooperativeData, CooperativeRole, CooperativeSize, Expression, Handle, Scalar,
@@ -47,6 +48,11 @@ impl Matrix {
             (8, PtxType::F32)
         }
     }
+
+    /// Returns true for a factor of single precision.
+    fn is_single_factor(self) -> bool {
+        !self.is_half && self.role != CooperativeRole::C
+    }
 }
 
 impl Lowering<'_> {
@@ -69,8 +75,9 @@ impl Lowering<'_> {
                 kind: ScalarKind::Float,
                 width: 2,
             };
-        if !is_half && role != CooperativeRole::C {
-            return Err(self.unsupported("a cooperative matrix of f32 as factor: use f16"));
+        let matrix = Matrix { role, is_half };
+        if matrix.is_single_factor() {
+            self.check_single_factor()?;
         }
         if self.options.sm < DEPTH_8_SM {
             return Err(self.error("cooperative matrices need compute capability 7.5"));
@@ -81,7 +88,7 @@ impl Lowering<'_> {
                 self.n_invocations()
             )));
         }
-        Ok(Some(Matrix { role, is_half }))
+        Ok(Some(matrix))
     }
 
     fn matrix_of(&self, frame: &Frame<'_>, expression: Handle<Expression>) -> Result<Matrix> {
@@ -98,9 +105,13 @@ impl Lowering<'_> {
     ) -> Result<Value> {
         let matrix = self.matrix_of(frame, result)?;
         let memory = self.matrix_memory(frame, data, matrix)?;
+        if matrix.is_single_factor() {
+            let leaves = self.load_singles(&memory, matrix.role, data.row_major)?;
+            return Ok(Value::Leaves(leaves));
+        }
         if memory.at.address.space() == Space::Shared && matrix.is_half {
             let transposed = (matrix.role == CooperativeRole::B) == data.row_major;
-            let address = self.row_address(&memory, data.row_major)?;
+            let address = self.row_address(&memory, data.row_major, 0)?;
             self.converge();
             let words = self.kernel.load_matrices(4, transposed, &address);
             return Ok(Value::Leaves(
@@ -131,6 +142,10 @@ impl Lowering<'_> {
         let matrix = self.matrix_of(frame, target)?;
         let leaves = self.leaves_of(frame, target)?;
         let memory = self.matrix_memory(frame, data, matrix)?;
+        if matrix.is_single_factor() {
+            self.store_singles(&memory, matrix.role, data.row_major, &leaves);
+            return Ok(());
+        }
         for word in 0..4 {
             let pair = self.pair(&memory, matrix.role, word, data.row_major);
             let values = if matrix.is_half {
@@ -152,14 +167,18 @@ impl Lowering<'_> {
         [a, b, c]: [Handle<Expression>; 3],
     ) -> Result<Value> {
         let is_half = self.matrix_of(frame, c)?.is_half;
+        let factors = [self.matrix_of(frame, a)?, self.matrix_of(frame, b)?];
+        if factors.iter().any(|factor| !factor.is_half) {
+            if is_half || factors[0].is_half != factors[1].is_half {
+                return Err(self.unsupported("a product of matrices of f16 and f32"));
+            }
+            return self.multiply_add_singles(frame, [a, b, c]);
+        }
         let is_bfloat16 = self.options.halves_as_bfloat16;
         if is_bfloat16 && (is_half || self.options.sm < DEPTH_16_SM) {
             return Err(self.unsupported(
                 "a product of matrices of bfloat16 with another sum than f32, or below sm_80",
             ));
-        }
-        for factor in [a, b] {
-            self.matrix_of(frame, factor)?;
         }
         let (a, b) = (self.leaves_of(frame, a)?, self.leaves_of(frame, b)?);
         let mut sums = self.leaves_of(frame, c)?;
@@ -209,6 +228,11 @@ impl Lowering<'_> {
         let Some(matrix) = kinds[0].or(kinds[1]) else {
             return Ok(None);
         };
+        if matrix.is_single_factor() {
+            return Err(
+                self.unsupported("arithmetic on cooperative matrices of f32 that are factors")
+            );
+        }
         let operation = match op {
             BinaryOperator::Add => PairOperation::Add,
             BinaryOperator::Subtract => PairOperation::Sub,

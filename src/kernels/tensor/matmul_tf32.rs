@@ -1,0 +1,109 @@
+//! Jobs of products of f32 matrices on matrix units, which round the factors to TF32.
+
+use super::matmul_staged::{Form, MatrixUnits, Staged, staged_job};
+use super::{Product, R, U, W};
+use crate::kernels::{Job, KernelInfo};
+use crate::ops::DType;
+use crate::{Error, Result};
+
+/// The kernel. WGSL for other engines has no TF32.
+static TF32: KernelInfo = super::kernel(
+    "tensor_matmul_tf32",
+    shader!("tensor_matmul_tf32.wgsl"),
+    &[R, R, W, U],
+)
+.of_tf32();
+
+const STAGED: Staged = Staged {
+    kernel: &TF32,
+    of_warpgroups: None,
+    dtype: DType::F32,
+    pads: [4, 8],
+    forms: &FORMS,
+};
+
+/// Configurations, the fastest for large products first. The last one fits the workgroup memory of every GPU.
+const FORMS: [Form; 5] = [
+    Form::new([2, 2], [4, 4], 3, 32, 164),
+    Form::new([2, 2], [2, 4], 3, 32, 128),
+    Form::new([2, 2], [2, 2], 3, 32, 97),
+    Form::new([1, 2], [2, 2], 4, 32, 75),
+    Form::new([1, 2], [4, 4], 3, 16, 50),
+];
+
+/// Returns the launch that computes [`Slot::Out`](crate::kernels::Slot::Out), `[batch, m, n]`, from `A` and `B`, all of `f32`, on
+/// matrix units, which round the factors to TF32; `None` if a buffer exceeds a binding or the device has too little
+/// workgroup memory.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for a length of 0, for matrices that exceed their buffers, and for factors whose contiguous
+/// lines do not start at multiples of four elements.
+pub fn matmul_tf32_job(
+    what: &Product,
+    units: MatrixUnits,
+    max_binding_bytes: u64,
+) -> Result<Option<Job>> {
+    if !STAGED.takes(what) {
+        return Err(Error::InvalidArgument {
+            name: "product",
+            value: format!("{what:?}"),
+            expected: "lines that start at multiples of 4",
+        });
+    }
+    staged_job(what, STAGED, units, max_binding_bytes)
+}
+
+/// Returns the launch of one product of dense matrices on matrix units; `None` where k or n is no multiple of 4.
+#[cfg(cuda_engine)]
+pub(in crate::kernels) fn tf32_launch(m: u64, n: u64, k: u64) -> Option<crate::kernels::Launch> {
+    super::matmul_staged::staged_launch(STAGED, m, n, k, false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::matmul_staged::choose;
+    use super::*;
+
+    const H100: MatrixUnits = MatrixUnits {
+        n_units: 132,
+        workgroup_bytes: 227 << 10,
+        has_warpgroups: true,
+    };
+
+    fn dense(m: u64, n: u64, k: u64) -> Product {
+        Product::dense(1, m, n, k)
+    }
+
+    /// Rows and columns of a tile, and depth of a step.
+    fn tile(what: &Product, workgroup_bytes: u64) -> Option<[u64; 3]> {
+        let units = MatrixUnits {
+            workgroup_bytes,
+            ..H100
+        };
+        let (form, k_slice) = choose(STAGED, what, units)?;
+        let [rows, columns] = form.tile();
+        Some([rows, columns, k_slice])
+    }
+
+    #[test]
+    fn large_products_have_large_tiles_where_they_fit() {
+        let large = dense(8192, 8192, 8192);
+        assert_eq!(tile(&large, 227 << 10), Some([128, 128, 8192]));
+        assert_eq!(tile(&large, 163 << 10), Some([128, 128, 8192]));
+        assert_eq!(tile(&large, 100 << 10), Some([64, 128, 8192]));
+        assert_eq!(tile(&large, 48 << 10), Some([64, 128, 8192]));
+        assert_eq!(tile(&large, 32 << 10), None);
+        let small = dense(512, 512, 512);
+        assert_eq!(tile(&small, 227 << 10), Some([32, 64, 512]));
+    }
+
+    #[test]
+    fn lines_start_at_units() {
+        assert!(matmul_tf32_job(&dense(64, 64, 6), H100, 1 << 30).is_err());
+        assert!(matmul_tf32_job(&dense(64, 66, 8), H100, 1 << 30).is_err());
+        let bound = matmul_tf32_job(&dense(64, 64, 16), H100, 1 << 10);
+        assert_eq!(bound, Ok(None));
+        let sliced = matmul_tf32_job(&dense(16, 512, 4096), H100, 1 << 30);
+        assert_eq!(sliced.unwrap().unwrap().launches.len(), 2);
+    }
+}
