@@ -30,7 +30,7 @@ const driver = (manifest) => ({
 
 /**
  * Damaged pages for SwiftShader: other ones than lavapipe decodes in the step before, and fewer, since it needs nine times
- * as long. They are still twice the batches of each page size that the test has in a round.
+ * as long. They still fill two rounds of batches of every page size.
  */
 const otherPages = { PAGEPRESS_MUTATED_SEED: "2", PAGEPRESS_MUTATED_PAGES: "30000" };
 
