@@ -38,12 +38,12 @@ function end(child, signal) {
 }
 
 /**
- * Runs a program and forwards its output. Kills it and its descendants after `minutes`.
+ * Runs a program and forwards its output, unless `isQuiet`. Kills it and its descendants after `minutes`.
  *
  * Resolves to `{code, output}`: the exit code (124 after a timeout, 127 if the program cannot be started, 1 after a
  * signal) and the complete output as text.
  */
-export function run(command, args, { cwd = root, env = {}, minutes = LIMIT_MINUTES } = {}) {
+export function run(command, args, { cwd = root, env = {}, minutes = LIMIT_MINUTES, isQuiet = false } = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
       cwd,
@@ -61,7 +61,7 @@ export function run(command, args, { cwd = root, env = {}, minutes = LIMIT_MINUT
     ]) {
       from.on("data", (chunk) => {
         chunks.push(chunk);
-        to.write(chunk);
+        if (!isQuiet) to.write(chunk);
       });
     }
     const timers = [];

@@ -1,4 +1,4 @@
-// The steps of `npm test`, in execution order.
+// The steps of `npm test`.
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { findProgram, findWasmBindgen, lavapipe, swiftshader } from "./machine.mjs";
@@ -27,6 +27,12 @@ const driver = (manifest) => ({
   // Drivers print a warning at every start without it, as in containers.
   XDG_RUNTIME_DIR: process.env.XDG_RUNTIME_DIR ?? tmpdir(),
 });
+
+/**
+ * Damaged pages for SwiftShader: other ones than lavapipe decodes in the step before, and fewer, since it needs nine times
+ * as long. They still fill two rounds of batches of every page size.
+ */
+const otherPages = { PAGEPRESS_MUTATED_SEED: "2", PAGEPRESS_MUTATED_PAGES: "30000" };
 
 /**
  * Returns the variables that run Rust tests in Chromium, configured by webdriver.json, in a `scope` of wasm-bindgen's
@@ -118,7 +124,7 @@ function nativeSteps() {
       group: "native",
       name: "GPU suites, GPU is SwiftShader",
       command: cargo("test", "--workspace", "--all-features", "--no-fail-fast", ...gpuSuites),
-      env: driver(swiftshader()),
+      env: { ...driver(swiftshader()), ...otherPages },
     },
     { group: "native", name: "documentation tests", command: cargo("test", "--workspace", "--doc", "--all-features"), env: driver(lavapipe()) },
   ];
@@ -127,11 +133,18 @@ function nativeSteps() {
 /** File of the kernels of `tests/cuda_c` as WGSL, for Chromium. */
 const cudaCases = "target/cuda-cases.json";
 
-/** Returns the steps of the group `browser`, and the build of the package. */
-function browserSteps() {
+/** Returns the steps of the group `browser` that build tests with cargo. */
+function rustInBrowserSteps() {
   const rustInBrowser = cargo("test", ...wasm, "--no-default-features", "--features", "wgpu", "--test", "web");
   const tensorsInBrowser = cargo("test", ...wasm, "--no-default-features", "--features", "wgpu", "--test", "tensor");
   return [
+    {
+      group: "browser",
+      name: "kernels in CUDA C, translated",
+      command: cargo("test", "--workspace", "--all-features", "--test", "cuda_c", "written"),
+      env: { ...driver(lavapipe()), PAGEPRESS_WRITE_CUDA_CASES: path.join(root, cudaCases) },
+    },
+    { group: "browser", name: "kernels in CUDA C, in Chromium", command: node("tests/browser/cuda-c.mjs", cudaCases) },
     {
       group: "browser",
       name: "encoder as WebAssembly, in Node",
@@ -141,21 +154,14 @@ function browserSteps() {
     { group: "browser", name: "Rust API in a window", command: rustInBrowser, env: browserRunner("BROWSER") },
     { group: "browser", name: "Rust API in a worker", command: rustInBrowser, env: browserRunner("DEDICATED_WORKER") },
     { group: "browser", name: "tensors in a window", command: tensorsInBrowser, env: browserRunner("BROWSER") },
-    { group: "browser", name: "build the package", command: node("scripts/build.mjs"), shared: true },
-    { group: "browser", name: "browser tests", command: node("tests/browser/run.mjs") },
-    {
-      group: "browser",
-      name: "kernels in CUDA C, translated",
-      command: cargo("test", "--workspace", "--all-features", "--test", "cuda_c", "written"),
-      env: { ...driver(lavapipe()), PAGEPRESS_WRITE_CUDA_CASES: path.join(root, cudaCases) },
-    },
-    { group: "browser", name: "kernels in CUDA C, in Chromium", command: node("tests/browser/cuda-c.mjs", cudaCases) },
   ];
 }
 
-/** Returns the steps of the other groups. */
-function otherSteps() {
+/** Returns the build of the package, and the steps of the groups that are not above. */
+function packageSteps() {
   return [
+    { group: "browser", name: "build the package", command: node("scripts/build.mjs"), shared: true },
+    { group: "browser", name: "browser tests", command: node("tests/browser/run.mjs") },
     { group: "package", name: "hostile input, in Node", command: node("pkg-tests/hostile.mjs") },
     { group: "package", name: "packed tarball", command: node("pkg-tests/run.mjs") },
     { group: "adapters", name: "adapters with their libraries", command: node("pkg-tests/adapters/run.mjs") },
@@ -199,12 +205,14 @@ function otherSteps() {
 }
 
 /**
- * Returns all steps as `{group, name, command: [program, arguments], env, minutes}`.
+ * Returns all steps as lists of `{group, name, command: [program, arguments], env, minutes}` that run side by side, each in its order:
+ * those of cargo, and those of the package. Most use one core for much of their time: they link, optimise a module, or
+ * compile kernels for SwiftShader.
  *
  * Cargo steps share one target folder and are ordered so that each configuration is built once. Native tests select `--workspace`, since
  * cargo would else unify the features of dependencies differently, and build them again.
  */
-export const steps = () => [...nativeSteps(), ...browserSteps(), ...otherSteps()];
+const lanes = () => [[...nativeSteps(), ...rustInBrowserSteps()], packageSteps()];
 
 /** The groups that `npm test` runs. */
 export const groups = ["native", "browser", "package", "adapters", "bindings", "page", "supply"];
@@ -215,10 +223,14 @@ export const longGroups = ["release", "matrix", "machines", "miri", "sanitizers"
 /** The groups that need the built package. */
 const withPackage = ["adapters", "browser", "package", "matrix", "machines", "page", "release", "soak"];
 
-/** Returns the steps of the chosen groups, including the build of the package if one of them needs it. */
+/**
+ * Returns the steps of the chosen groups, including the build of the package if one of them needs it, as lists that run side
+ * by side.
+ */
 export function choose(chosen) {
   const isNeeded = chosen.some((group) => withPackage.includes(group));
-  return steps().filter((step) => chosen.includes(step.group) || (step.shared && isNeeded));
+  const isChosen = (step) => chosen.includes(step.group) || (step.shared && isNeeded);
+  return lanes().map((lane) => lane.filter(isChosen)).filter((lane) => lane.length > 0);
 }
 
 /** Returns the sums `{passed, failed, skipped}` of the test counts in the output of a step, or null if there are none. */

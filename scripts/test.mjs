@@ -1,4 +1,5 @@
-// `npm test`: installs missing dependencies, runs all steps and prints a summary. Fails if a step fails.
+// `npm test`: installs missing dependencies, runs all steps and prints a summary. Fails if a step fails. Those of
+// cargo run beside those of the package, each with its output printed when it ends.
 //
 // `npm test -- native browser package adapters bindings page supply` runs only the groups named; release, matrix, machines, miri,
 // sanitizers, emulated, compilers, soak and fuzz run only by their names.
@@ -7,21 +8,31 @@ import { setup } from "./setup.mjs";
 import { choose, countTests, groups, longGroups } from "./steps.mjs";
 
 /**
- * Runs a step. A step that reports failed tests fails even with exit code 0.
+ * Runs a step. A step that reports failed tests fails even with exit code 0. Its output is forwarded while it runs, or, if
+ * `isQuiet`, printed as a whole when it ends.
  *
  * Resolves to the step's result, with `outcome` "pass", "FAIL" or "skip", and with `tests`, the numbers of passed, failed
  * and skipped tests. A step that reports no numbers counts as one test.
  */
-async function runStep({ group, name, command: [program, args], env, minutes }) {
-  console.log(`\n=== ${group}: ${name}\n$ ${program} ${args.join(" ")}`);
+async function runStep({ group, name, command: [program, args], env, minutes }, isQuiet) {
+  const title = `=== ${group}: ${name}\n$ ${program} ${args.join(" ")}`;
+  console.log(isQuiet ? `\n... ${group}: ${name} starts` : `\n${title}`);
   const begin = performance.now();
-  const { code, output } = await run(program, args, { env, minutes });
+  const { code, output } = await run(program, args, { env, minutes, isQuiet });
+  if (isQuiet) console.log(`\n${title}\n${output}`);
   const counted = countTests(output);
   const tests = counted ?? { passed: 0, failed: 0, skipped: 0 };
   const outcome = code === skippedCode ? "skip" : code === 0 && tests.failed === 0 ? "pass" : "FAIL";
   if (outcome === "FAIL") tests.failed ||= 1;
   else if (!counted) tests[outcome === "skip" ? "skipped" : "passed"] = 1;
   return { group, name, outcome, tests, isCounted: counted !== null, seconds: (performance.now() - begin) / 1000 };
+}
+
+/** Runs steps one after another and resolves to their results. */
+async function runLane(steps, isQuiet) {
+  const results = [];
+  for (const step of steps) results.push(await runStep(step, isQuiet));
+  return results;
 }
 
 const sentence = ({ passed, failed, skipped }) => `${passed} passed, ${failed} failed, ${skipped} skipped`;
@@ -32,7 +43,7 @@ function duration(seconds) {
   return minutes > 0 ? `${minutes} min ${rest} s` : `${rest} s`;
 }
 
-function printSummary(results) {
+function printSummary(results, seconds) {
   const rows = results.map(({ group, name, outcome, tests, isCounted, seconds }) => [
     outcome,
     group,
@@ -45,8 +56,7 @@ function printSummary(results) {
   for (const row of rows) {
     console.log(row.map((cell, column) => (column === 4 ? cell.padStart(widths[4]) : cell.padEnd(widths[column]))).join("  "));
   }
-  const total = results.reduce((sum, { seconds }) => sum + seconds, 0);
-  console.log(`in ${duration(total)}`);
+  console.log(`in ${duration(seconds)}`);
 }
 
 await exitWith(async () => {
@@ -56,9 +66,10 @@ await exitWith(async () => {
   if (unknown.length > 0) throw new Remedy(`unknown: ${unknown.join(", ")}; known: ${known.join(", ")}`);
   await setup({ tests: true });
 
-  const results = [];
-  for (const step of choose(chosen.length > 0 ? chosen : groups)) results.push(await runStep(step));
-  printSummary(results);
+  const lanes = choose(chosen.length > 0 ? chosen : groups);
+  const begin = performance.now();
+  const results = (await Promise.all(lanes.map((lane) => runLane(lane, lanes.length > 1)))).flat();
+  printSummary(results, (performance.now() - begin) / 1000);
 
   const sum = (of) => results.reduce((total, { tests }) => total + tests[of], 0);
   const all = { passed: sum("passed"), failed: sum("failed"), skipped: sum("skipped") };

@@ -47,10 +47,13 @@ export const glue = join(root, "target/glue/wasm");
 /** Builds the modules, their JavaScript and their types. */
 export async function buildModules() {
   await mkdir(dist, { recursive: true });
+  // wasm-opt works on one core, so it runs while cargo compiles the next module.
+  let finishing = Promise.resolve();
   for (const module of modules) {
-    await run("cargo", compileArguments(module.name));
-    await finish(module);
+    await Promise.all([run("cargo", compileArguments(module.name)), finishing]);
+    finishing = finish(module);
   }
+  await finishing;
 }
 
 /** Maps machine-dependent paths, which panic messages contain, to fixed names, so that builds are reproducible. */

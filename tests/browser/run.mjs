@@ -23,14 +23,19 @@ const N_TAB_CLOSES = Number(process.env.PAGEPRESS_TAB_CLOSES ?? 4);
 /** Maximum resident memory of the renderer process during the long stream. */
 const STREAM_MEMORY_BYTES = 300 * 2 ** 20;
 
-const runs = [
-  { gpu: "software", scopes: ["window"], suites: ["shaders", "crossing", "traps", "panics"] },
-  { gpu: "software", scopes: ["window", "worker"], suites: ["behaviour", "resident", "auto", "conformance", "cpu", "cuda", "dictionary-with-gpu", "snapshots-with-gpu", "streams-with-gpu", "tensor"] },
-  {
-    gpu: "none",
-    scopes: ["window", "worker"],
-    suites: ["cpu-without-gpu", "workers", "calls", "dictionary", "files", "streams", "pooled-streams", "access", "cuda-without-gpu", "snapshots", "snapshot-store", "tensor-without-gpu"],
-  },
+/** Suites for a window with a GPU, for windows and workers with a GPU, and for those without one. */
+const inWindow = ["shaders", "crossing", "traps", "panics"];
+const withGpu = ["behaviour", "resident", "auto", "conformance", "cpu", "cuda", "dictionary-with-gpu", "snapshots-with-gpu", "streams-with-gpu", "tensor"];
+const withoutGpu = ["cpu-without-gpu", "workers", "calls", "dictionary", "files", "streams", "pooled-streams", "access", "cuda-without-gpu", "snapshots", "snapshot-store", "tensor-without-gpu"];
+
+/** Runs in lists that run side by side, each run in a browser of its own: SwiftShader compiles kernels on one core. */
+const lanes = [
+  [{ gpu: "software", scope: "window", suites: [...inWindow, ...withGpu] }],
+  [
+    { gpu: "software", scope: "worker", suites: withGpu },
+    { gpu: "none", scope: "window", suites: withoutGpu },
+    { gpu: "none", scope: "worker", suites: withoutGpu },
+  ],
 ];
 
 async function runSuite(browser, report, { gpu, scope, suite, url, shaders }) {
@@ -123,13 +128,14 @@ async function main() {
   buildFaults();
   const report = new Report();
   const server = await serve(root);
-  for (const { gpu, scopes, suites } of runs) {
-    const browser = await launch(gpu);
-    for (const scope of scopes) {
+  const runLane = async (runs) => {
+    for (const { gpu, scope, suites } of runs) {
+      const browser = await launch(gpu);
       for (const suite of suites) await runSuite(browser, report, { gpu, scope, suite, url: server.url, shaders });
+      await browser.close();
     }
-    await browser.close();
-  }
+  };
+  await Promise.all(lanes.map(runLane));
   await runDeviceLoss(report, server.url);
   await runStoreCrashes(report, server.url);
   await runLongStream(report, server.url);

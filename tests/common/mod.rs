@@ -13,6 +13,8 @@ pub mod chunk_rates;
 pub mod chunks;
 #[cfg(cuda_engine)]
 pub mod cuda;
+#[cfg(gpu_engine)]
+pub mod devices;
 #[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
 pub mod engine;
 #[cfg(cuda_engine)]

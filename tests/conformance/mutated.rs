@@ -2,7 +2,7 @@
 //! outside the pages.
 //!
 //! `PAGEPRESS_MUTATED_PAGES` is the number of pages, 100,000 by default; every way to open an engine but the main one
-//! tests an eighth of them. `PAGEPRESS_MUTATED_SEED` is the seed, 1 by default.
+//! tests an eighth of them, and at least 12,500. `PAGEPRESS_MUTATED_SEED` is the seed, 1 by default.
 
 use pagepress::batch::{ResidentPages, ResidentPart, decompress_resident_async};
 use pagepress::gpu::runtime::block_on;
@@ -21,12 +21,11 @@ fn number(name: &str, default: usize) -> usize {
 }
 
 pub fn mutated_pages_have_the_twins_status(subject: &Subject) {
-    let share = if ["wgpu", "cuda"].contains(&subject.name) {
-        1
-    } else {
-        8
+    let n_pages = number("PAGEPRESS_MUTATED_PAGES", 100_000);
+    let n_pages = match subject.is_main() {
+        true => n_pages,
+        false => (n_pages / 8).max(n_pages.min(12_500)),
     };
-    let n_pages = number("PAGEPRESS_MUTATED_PAGES", 100_000) / share;
     let batch_bytes = if n_pages > 500_000 { 64 << 20 } else { 8 << 20 };
     let mut random = Random::new(number("PAGEPRESS_MUTATED_SEED", 1) as u64);
     // lavapipe ends the loops of an invocation after 65,535 iterations; a sequence takes about seven.

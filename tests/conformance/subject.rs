@@ -3,7 +3,10 @@
 use pagepress::batch::Codec;
 #[cfg(cuda_engine)]
 use pagepress::gpu::EngineChoice;
+use pagepress::gpu::runtime::block_on;
 use pagepress::gpu::{DeviceRequest, GpuDevice};
+
+use crate::common::devices::shared;
 
 /// Default amount of generated content for each page size and level, in pages of 4 KiB.
 const DEFAULT_PAGES: usize = 256;
@@ -32,7 +35,7 @@ impl Subject {
             allow_software: true,
             ..request.clone()
         };
-        let device = GpuDevice::open(&request).expect(
+        let device = block_on(shared(&request)).expect(
             "conformance needs a GPU, a software one will do: apt-get install mesa-vulkan-drivers, or set \
              VK_ICD_FILENAMES",
         );

@@ -9,6 +9,8 @@ use pagepress::tensor::{
 };
 use pagepress::{Error, Result};
 
+use crate::common::devices::shared;
+
 pub enum Subject {
     Cpu,
     Gpu(GpuDevice),
@@ -75,7 +77,7 @@ impl Subject {
             allow_software: true,
             ..request
         };
-        let device = GpuDevice::open_async(&request).await.expect(
+        let device = shared(&request).await.expect(
             "the suite needs a GPU, a software one will do: apt-get install mesa-vulkan-drivers, or set VK_ICD_FILENAMES; for browsers webdriver.json has the flags",
         );
         [Self::Gpu(device)]
@@ -88,7 +90,8 @@ impl Subject {
             engine: EngineChoice::Cuda,
             ..request
         };
-        [Self::Gpu(GpuDevice::open(&request).unwrap())]
+        let device = pagepress::gpu::runtime::block_on(shared(&request));
+        [Self::Gpu(device.unwrap())]
     }
 
     pub async fn elementwise(

@@ -6,16 +6,14 @@ import { kinds, mixed, randomNumbers } from "./data.js";
 const pageSizes = [4096, 8192, 16384, 32768, 65536];
 const levels = ["fast", "high"];
 
+let opened;
+/** Returns the compressors of all cases, opened on first use: SwiftShader takes longer to compile kernels than to run them. */
+const compressors = () => (opened ??= Promise.all([createCompressor({ backend: "webgpu", allowSoftware: true }), createCompressor({ backend: "cpu" })]));
+
 async function both(work) {
-  const gpu = await createCompressor({ backend: "webgpu", allowSoftware: true });
-  const cpu = await createCompressor({ backend: "cpu" });
-  try {
-    await work(gpu, cpu);
-    check(gpu.backend.engine === "webgpu", `the engine became ${gpu.backend.engine}`);
-  } finally {
-    await gpu.dispose();
-    await cpu.dispose();
-  }
+  const [gpu, cpu] = await compressors();
+  await work(gpu, cpu);
+  check(gpu.backend.engine === "webgpu", `the engine became ${gpu.backend.engine}`);
 }
 
 function pagesCase(pageSize, level) {
