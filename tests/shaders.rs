@@ -19,7 +19,7 @@ use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use pagepress::kernels::{Access, Arg, KernelInfo, Launch};
 
-/// Returns the launches of kernels that every engine runs. Others multiply halves on matrix units, and only CUDA runs them.
+/// Returns the launches of kernels that every engine runs. Others are for matrix units, and only CUDA runs them.
 fn portable_launches() -> BTreeMap<String, Launch> {
     let mut launches = launches();
     launches.retain(|_, launch| !has_matrices(launch.kernel));
@@ -27,7 +27,8 @@ fn portable_launches() -> BTreeMap<String, Launch> {
 }
 
 fn has_matrices(kernel: &KernelInfo) -> bool {
-    kernel.wgsl.contains("enable f16;")
+    let enables = |name: &str| kernel.wgsl.contains(&format!("enable {name};"));
+    enables("f16") || enables("wgpu_cooperative_matrix")
 }
 
 fn parse(kernel: &KernelInfo) -> (naga::Module, ModuleInfo) {
