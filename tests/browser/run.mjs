@@ -114,12 +114,12 @@ async function runStoreCrashes(report, url) {
   }
 }
 
-/** Returns the names of the shaders that browsers run: those without matrix units, for which WebGPU has no extension. */
+/** Returns the names of the shaders that browsers run: those that need neither matrix units, which WebGPU lacks, nor halves. */
 async function shadersOfBrowsers() {
   const folder = join(root, "shaders");
   const names = (await readdir(folder)).filter((name) => name.endsWith(".wgsl"));
   const texts = await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
-  return names.filter((_, i) => !texts[i].includes("enable wgpu_cooperative_matrix;"));
+  return names.filter((_, i) => !/^enable (wgpu_cooperative_matrix|f16);/m.test(texts[i]));
 }
 
 async function main() {

@@ -30,7 +30,9 @@ use std::process::ExitCode;
 use pagepress_test_harness::test;
 
 fn main() -> ExitCode {
-    common::harness::run()
+    let outcome = common::harness::run();
+    common::devices::close();
+    outcome
 }
 
 /// Defines the suite for one way to open an engine.

@@ -29,7 +29,9 @@ use pagepress_test_harness::test;
 use subject::{Subject, Tensor};
 
 fn main() -> ExitCode {
-    common::harness::run()
+    let outcome = common::harness::run();
+    common::devices::close();
+    outcome
 }
 
 /// Tolerance of results relative to those of ONNX, which are computed in single precision, too. ONNX's own tolerances

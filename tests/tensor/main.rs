@@ -56,7 +56,9 @@ mod views;
 
 #[cfg(not(target_arch = "wasm32"))]
 fn main() -> std::process::ExitCode {
-    common::harness::run()
+    let outcome = common::harness::run();
+    common::devices::close();
+    outcome
 }
 
 /// Does nothing: the runner of wasm-bindgen calls the exported tests.
