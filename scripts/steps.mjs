@@ -133,10 +133,8 @@ function nativeSteps() {
 /** File of the kernels of `tests/cuda_c` as WGSL, for Chromium. */
 const cudaCases = "target/cuda-cases.json";
 
-/** Returns the steps of the group `browser` that build tests with cargo. */
-function rustInBrowserSteps() {
-  const rustInBrowser = cargo("test", ...wasm, "--no-default-features", "--features", "wgpu", "--test", "web");
-  const tensorsInBrowser = cargo("test", ...wasm, "--no-default-features", "--features", "wgpu", "--test", "tensor");
+/** Returns the steps of kernels in CUDA C that Chromium runs, which native tests translate. */
+function translatedSteps() {
   return [
     {
       group: "browser",
@@ -145,6 +143,14 @@ function rustInBrowserSteps() {
       env: { ...driver(lavapipe()), PAGEPRESS_WRITE_CUDA_CASES: path.join(root, cudaCases) },
     },
     { group: "browser", name: "kernels in CUDA C, in Chromium", command: node("tests/browser/cuda-c.mjs", cudaCases) },
+  ];
+}
+
+/** Returns the steps of Rust tests that run as WebAssembly. */
+function rustInBrowserSteps() {
+  const rustInBrowser = cargo("test", ...wasm, "--no-default-features", "--features", "wgpu", "--test", "web");
+  const tensorsInBrowser = cargo("test", ...wasm, "--no-default-features", "--features", "wgpu", "--test", "tensor");
+  return [
     {
       group: "browser",
       name: "encoder as WebAssembly, in Node",
@@ -162,6 +168,7 @@ function packageSteps() {
   return [
     { group: "browser", name: "build the package", command: node("scripts/build.mjs"), shared: true },
     { group: "browser", name: "browser tests", command: node("tests/browser/run.mjs") },
+    ...rustInBrowserSteps(),
     { group: "package", name: "hostile input, in Node", command: node("pkg-tests/hostile.mjs") },
     { group: "package", name: "packed tarball", command: node("pkg-tests/run.mjs") },
     { group: "adapters", name: "adapters with their libraries", command: node("pkg-tests/adapters/run.mjs") },
@@ -206,13 +213,13 @@ function packageSteps() {
 
 /**
  * Returns all steps as lists of `{group, name, command: [program, arguments], env, minutes}` that run side by side, each in its order:
- * those of cargo, and those of the package. Most use one core for much of their time: they link, optimise a module, or
- * compile kernels for SwiftShader.
+ * those of native code, and those of the package and of WebAssembly, which write the same files. Most use one core for much
+ * of their time: they link, optimise a module, or compile kernels for SwiftShader.
  *
  * Cargo steps share one target folder and are ordered so that each configuration is built once. Native tests select `--workspace`, since
  * cargo would else unify the features of dependencies differently, and build them again.
  */
-const lanes = () => [[...nativeSteps(), ...rustInBrowserSteps()], packageSteps()];
+const lanes = () => [[...nativeSteps(), ...translatedSteps()], packageSteps()];
 
 /** The groups that `npm test` runs. */
 export const groups = ["native", "browser", "package", "adapters", "bindings", "page", "supply"];

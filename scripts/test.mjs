@@ -1,5 +1,5 @@
 // `npm test`: installs missing dependencies, runs all steps and prints a summary. Fails if a step fails. Those of
-// cargo run beside those of the package, each with its output printed when it ends.
+// native code run beside those of the package, each with its output printed when it ends.
 //
 // `npm test -- native browser package adapters bindings page supply` runs only the groups named; release, matrix, machines, miri,
 // sanitizers, emulated, compilers, soak and fuzz run only by their names.
