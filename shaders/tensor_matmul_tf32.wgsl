@@ -94,10 +94,8 @@ fn tensor_matmul_tf32(
     let terms_a = select(16u * STRIDE_A, 8u, A_BY_K);
     let terms_b = select(16u * STRIDE_B, 8u, B_BY_K);
 
-    let first_a = params.offset_a + tile.batch * params.batch_a;
-    let first_b = params.offset_b + tile.batch * params.batch_b;
-    let a = share_of(A_BY_K, UNITS_A, place_in_stage(0u, UNITS_A, STRIDE_A, i), i, first_a, params.pitch_a, tile.row, params.m);
-    let b = share_of(B_BY_K, UNITS_B, place_in_stage(ROWS_A * STRIDE_A, UNITS_B, STRIDE_B, i), i, first_b, params.pitch_b, tile.column, params.n);
+    let a = left_share(tile, i, place_in_stage(0u, UNITS_A, STRIDE_A, i));
+    let b = right_share(tile, i, place_in_stage(ROWS_A * STRIDE_A, UNITS_B, STRIDE_B, i));
     let begin = tile.slice * params.k_slice;
     let end = min(begin + params.k_slice, params.k);
     for (var ahead = 0u; ahead < STAGES - 1u; ahead++) {
@@ -126,22 +124,5 @@ fn tensor_matmul_tf32(
         multiply_terms(&sums, &next, last_b, next_stage * STAGE + begin_a, next_stage * STAGE + begin_b);
         stage = next_stage;
     }
-    let start = (tile.batch * params.n_slices + tile.slice) * params.m * params.n;
-    let row = tile.row + own_row;
-    let column = tile.column + own_column;
-    let stride = params.n;
-    if tile.row + TILE_M <= params.m && tile.column + TILE_N <= params.n {
-        for (var y = 0u; y < MATRICES_M; y++) {
-            for (var x = 0u; x < MATRICES_N; x++) {
-                let to = start + (row + 16u * y) * stride + column + 16u * x;
-                coopStoreT(sums[y][x], &c[to], stride);
-            }
-        }
-    } else {
-        for (var y = 0u; y < MATRICES_M; y++) {
-            for (var x = 0u; x < MATRICES_N; x++) {
-                store_edge(sums[y][x], start, row + 16u * y, column + 16u * x, subgroup, i % 32u);
-            }
-        }
-    }
+    store_tile(&sums, tile, own_row, own_column, subgroup, i % 32u);
 }

@@ -6,7 +6,8 @@
 // Bindings: `left`, `right`: the factors, in units of 8 halves; `c`: [batch, n_slices, m, n] f32, in pairs.
 // Rows of `a` (its columns, unless A_BY_K) and of `b` (its columns, if B_BY_K) have stride `pitch`, their elements stride 1.
 // Offsets, pitches and batch strides are in units of 8 halves.
-// Preconditions: no length is 0; the factors have whole units; k is a multiple of 8 where it is contiguous; TILE_N is at most WIDTH.
+// Preconditions: no length is 0; the factors have whole units; k is a multiple of 8 where it is contiguous; TILE_N is at most WIDTH, so that
+// an invocation's copies are multiples of 8 lines apart; STAGES is at least 3.
 // Twin: src/tensor/cpu/matmul.rs
 //
 // import: lib/product_tiles, lib/warpgroup
@@ -15,10 +16,6 @@ enable f16;
 // Warpgroups, along m.
 override GROUPS: u32 = 2u;
 override TILE_N: u32 = 256u;
-override STAGES: u32 = 4u;
-// Elements along k are contiguous in memory.
-override A_BY_K: bool = true;
-override B_BY_K: bool = false;
 
 override WIDTH: u32 = 128u * GROUPS;
 override TILE_M: u32 = 64u * GROUPS;
@@ -29,22 +26,11 @@ const UNIT: u32 = 8u;
 
 alias Part = vec4<f16>;
 
-// Units of a line of a tile, and its lines.
-override UNITS_A: u32 = select(TILE_M, TILE_K, A_BY_K) / UNIT;
-override UNITS_B: u32 = select(TILE_N, TILE_K, B_BY_K) / UNIT;
-override ROWS_A: u32 = select(TILE_K, TILE_M, A_BY_K);
-override ROWS_B: u32 = select(TILE_K, TILE_N, B_BY_K);
 // Vectors of four halves from a line of a block to the next, to the tile of b, and of both tiles.
 const STRIDE_A: u32 = 16u;
 const STRIDE_B: u32 = 16u;
 override BEGIN_B: u32 = 16u * TILE_M;
 override STAGE: u32 = 16u * (TILE_M + TILE_N);
-override ALL: u32 = STAGES * STAGE;
-// Units that an invocation copies in a step, and lines from one to the next: a multiple of 8.
-override OWN_A: u32 = ROWS_A * UNITS_A / WIDTH;
-override OWN_B: u32 = ROWS_B * UNITS_B / WIDTH;
-override LINES_A: u32 = WIDTH / UNITS_A;
-override LINES_B: u32 = WIDTH / UNITS_B;
 
 @group(0) @binding(0) var<storage, read> left: array<Unit>;
 @group(0) @binding(1) var<storage, read> right: array<Unit>;
@@ -72,10 +58,8 @@ fn tensor_matmul_warpgroup(
     }
     let tile = product_tile(id);
     let own_row = 64u * (i / 128u);
-    let first_a = params.offset_a + tile.batch * params.batch_a;
-    let first_b = params.offset_b + tile.batch * params.batch_b;
-    let a = share_of(A_BY_K, UNITS_A, place_in_blocks(0u, UNITS_A, i), i, first_a, params.pitch_a, tile.row, params.m);
-    let b = share_of(B_BY_K, UNITS_B, place_in_blocks(BEGIN_B, UNITS_B, i), i, first_b, params.pitch_b, tile.column, params.n);
+    let a = left_share(tile, i, place_in_blocks(0u, UNITS_A, i));
+    let b = right_share(tile, i, place_in_blocks(BEGIN_B, UNITS_B, i));
     let begin = tile.slice * params.k_slice;
     let end = min(begin + params.k_slice, params.k);
     for (var ahead = 0u; ahead < STAGES - 2u; ahead++) {

@@ -1,11 +1,29 @@
 // Tiles of products, and copies of the tiles of factors: parts of kernels that multiply matrices on matrix units.
 //
 // The file that imports these declares the binding `params`; the constants UNIT, the elements of a unit of 16 bytes, WIDTH, the invocations of a
-// workgroup, TILE_M, TILE_N and TILE_K, and A_BY_K and B_BY_K, true if elements along k are contiguous in memory; for each factor OWN, the units
-// that an invocation copies in a step, LINES, the lines from one of them to the next, and STRIDE, the parts of units from a line to the
-// next in workgroup memory; and STAGE, the parts of units of a step.
+// workgroup, TILE_M, TILE_N and TILE_K; STRIDE_A and STRIDE_B, the parts of units from a line to the next in workgroup memory; and STAGE, the
+// parts of units of a step.
 //
 // import: lib/stage
+
+override STAGES: u32 = 2u;
+// Elements along k are contiguous in memory.
+override A_BY_K: bool = true;
+override B_BY_K: bool = false;
+
+// Units of a line of a tile, and its lines.
+override UNITS_A: u32 = select(TILE_M, TILE_K, A_BY_K) / UNIT;
+override UNITS_B: u32 = select(TILE_N, TILE_K, B_BY_K) / UNIT;
+override ROWS_A: u32 = select(TILE_K, TILE_M, A_BY_K);
+override ROWS_B: u32 = select(TILE_K, TILE_N, B_BY_K);
+// Parts of units of all steps.
+override ALL: u32 = STAGES * STAGE;
+// Units that an invocation copies in a step.
+override OWN_A: u32 = ROWS_A * UNITS_A / WIDTH;
+override OWN_B: u32 = ROWS_B * UNITS_B / WIDTH;
+// Lines from a copy of an invocation to its next.
+override LINES_A: u32 = WIDTH / UNITS_A;
+override LINES_B: u32 = WIDTH / UNITS_B;
 
 // Rows of tiles whose workgroups run together, so that they share columns of b in the cache.
 const BAND: u32 = 8u;
@@ -90,6 +108,17 @@ fn share_of(by_k: bool, units: u32, to: u32, i: u32, first: u32, pitch: u32, at:
         select(params.k, n - at, by_k),
         (select(n - at, params.k, by_k) + (UNIT - 1u)) / UNIT,
     );
+}
+
+// Returns the shares of invocation `i` in the factors of a tile, whose first copies go to `to`.
+fn left_share(tile: Tile, i: u32, to: u32) -> Share {
+    let first = params.offset_a + tile.batch * params.batch_a;
+    return share_of(A_BY_K, UNITS_A, to, i, first, params.pitch_a, tile.row, params.m);
+}
+
+fn right_share(tile: Tile, i: u32, to: u32) -> Share {
+    let first = params.offset_b + tile.batch * params.batch_b;
+    return share_of(B_BY_K, UNITS_B, to, i, first, params.pitch_b, tile.column, params.n);
 }
 
 // Starts the copies of the step at `k`, TILE_K * n.

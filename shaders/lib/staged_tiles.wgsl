@@ -11,33 +11,17 @@ override SUBGROUPS_N: u32 = 2u;
 // Matrices of a subgroup along m and n, at most 4.
 override MATRICES_M: u32 = 4u;
 override MATRICES_N: u32 = 4u;
-override STAGES: u32 = 2u;
 // Depth of a step.
 override TILE_K: u32 = 32u;
-// Elements along k are contiguous in memory.
-override A_BY_K: bool = true;
-override B_BY_K: bool = false;
 
 override WIDTH: u32 = 32u * SUBGROUPS_M * SUBGROUPS_N;
 override TILE_M: u32 = 16u * MATRICES_M * SUBGROUPS_M;
 override TILE_N: u32 = 16u * MATRICES_N * SUBGROUPS_N;
 
-// Units of a row of a tile, and its rows.
-override UNITS_A: u32 = select(TILE_M, TILE_K, A_BY_K) / UNIT;
-override UNITS_B: u32 = select(TILE_N, TILE_K, B_BY_K) / UNIT;
-override ROWS_A: u32 = select(TILE_K, TILE_M, A_BY_K);
-override ROWS_B: u32 = select(TILE_K, TILE_N, B_BY_K);
 // Parts of units from a row of a tile to the next.
 override STRIDE_A: u32 = 2u * UNITS_A + PAD_A;
 override STRIDE_B: u32 = 2u * UNITS_B + PAD_B;
 override STAGE: u32 = ROWS_A * STRIDE_A + ROWS_B * STRIDE_B;
-override ALL: u32 = STAGES * STAGE;
-// Units that an invocation copies in a step.
-override OWN_A: u32 = ROWS_A * UNITS_A / WIDTH;
-override OWN_B: u32 = ROWS_B * UNITS_B / WIDTH;
-// Lines from a copy of an invocation to its next.
-override LINES_A: u32 = WIDTH / UNITS_A;
-override LINES_B: u32 = WIDTH / UNITS_B;
 override EDGE: u32 = 256u * SUBGROUPS_M * SUBGROUPS_N;
 
 // A matrix of each subgroup, on its way to the edge of the result.
@@ -65,4 +49,26 @@ fn store_edge(sum: Sum, start: u32, row: u32, column: u32, subgroup: u32, lane: 
         }
     }
     workgroupBarrier();
+}
+
+// Stores a subgroup's matrices, whose first row and column are `own_row` and `own_column` of the tile.
+fn store_tile(sums: ptr<function, Sums>, tile: Tile, own_row: u32, own_column: u32, subgroup: u32, lane: u32) {
+    let start = (tile.batch * params.n_slices + tile.slice) * params.m * params.n;
+    let row = tile.row + own_row;
+    let column = tile.column + own_column;
+    let stride = params.n;
+    if tile.row + TILE_M <= params.m && tile.column + TILE_N <= params.n {
+        for (var y = 0u; y < MATRICES_M; y++) {
+            for (var x = 0u; x < MATRICES_N; x++) {
+                let to = start + (row + 16u * y) * stride + column + 16u * x;
+                coopStoreT((*sums)[y][x], &c[to], stride);
+            }
+        }
+    } else {
+        for (var y = 0u; y < MATRICES_M; y++) {
+            for (var x = 0u; x < MATRICES_N; x++) {
+                store_edge((*sums)[y][x], start, row + 16u * y, column + 16u * x, subgroup, lane);
+            }
+        }
+    }
 }
