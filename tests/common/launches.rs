@@ -108,7 +108,6 @@ fn jobs_on_matrix_units() -> Vec<Job> {
         (227 << 10, 768, false),
         (227 << 10, 704, false),
         (227 << 10, 512, false),
-        (200 << 10, 4096, false),
         (163 << 10, 4096, false),
         (48 << 10, 4096, false),
         (227 << 10, 4096, true),

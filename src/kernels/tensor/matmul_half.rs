@@ -111,24 +111,25 @@ mod tests {
         Product::dense(1, m, n, k)
     }
 
-    /// Returns the tile of the product of square matrices.
-    fn tile(n: u64, units: MatrixUnits) -> Option<[u64; 2]> {
+    /// Returns rows and columns of a tile, and depth of a step, of the product of square matrices.
+    fn tile(n: u64, units: MatrixUnits) -> Option<[u64; 3]> {
         let (form, _) = choose(HALVES, &dense(n, n, n), units)?;
-        Some(form.tile())
+        let [rows, columns] = form.tile();
+        Some([rows, columns, form.depth])
     }
 
     #[test]
     fn large_products_have_large_tiles_where_they_fit() {
-        assert_eq!(tile(8192, A100), Some([128, 256]));
-        assert_eq!(tile(2048, A100), Some([128, 256]));
-        assert_eq!(tile(1024, A100), Some([64, 128]));
-        assert_eq!(tile(512, A100), Some([32, 64]));
+        assert_eq!(tile(8192, A100), Some([128, 256, 64]));
+        assert_eq!(tile(2048, A100), Some([128, 256, 64]));
+        assert_eq!(tile(1024, A100), Some([64, 128, 64]));
+        assert_eq!(tile(512, A100), Some([32, 64, 64]));
         let of = |workgroup_bytes| MatrixUnits {
             workgroup_bytes,
             ..A100
         };
-        assert_eq!(tile(8192, of(163 << 10)), Some([128, 128]));
-        assert_eq!(tile(8192, of(48 << 10)), Some([128, 128]));
+        assert_eq!(tile(8192, of(163 << 10)), Some([128, 128, 64]));
+        assert_eq!(tile(8192, of(48 << 10)), Some([128, 128, 32]));
         assert_eq!(tile(8192, of(32 << 10)), None);
     }
 
@@ -140,6 +141,14 @@ mod tests {
         assert_eq!(form(1408), FORMS[1]);
         assert_eq!(form(1024), FORMS[2]);
         assert_eq!(form(512), FORMS[3]);
+    }
+
+    #[test]
+    fn a_form_counts_the_workgroup_memory_that_it_takes() {
+        // The longest rows: both factors along k.
+        let [.., last] = FORMS;
+        assert_eq!(last.workgroup_bytes(HALVES), 45_056);
+        assert_eq!(FORMS[0].workgroup_bytes(HALVES), 192 << 10);
         assert!(FORMS.iter().all(|form| form.fits(HALVES, H100)));
     }
 

@@ -62,7 +62,7 @@ pub(super) struct Form {
     /// Steps in workgroup memory at once.
     stages: u64,
     /// Length of k of a step.
-    depth: u64,
+    pub(super) depth: u64,
     /// Speed of large products in TFLOP/s, measured on an H100.
     speed: u64,
 }
@@ -105,7 +105,7 @@ impl Form {
     }
 
     /// Returns the number of bytes of workgroup memory for factors in any order.
-    fn workgroup_bytes(self, staged: Staged) -> u64 {
+    pub(super) fn workgroup_bytes(self, staged: Staged) -> u64 {
         let [rows, columns] = self.tile();
         let element = 4 / staged.dtype.per_word();
         let Multipliers::Subgroups(subgroups, _) = self.multipliers else {
