@@ -75,6 +75,16 @@ pub async fn factor(
 /// Compares a product with sums of these values in double precision. An error of the units is at most a part in 2^21 of the sum of magnitudes,
 /// for each term in the worst case.
 pub fn check(a: &Factor, b: &Factor, product: &[f32], what: &str) {
+    check_within(a, b, product, error_of_sums(a.dims[2]), what);
+}
+
+/// Returns the most that units add to a sum of `k` terms, relative to the sum of magnitudes.
+pub fn error_of_sums(k: usize) -> f64 {
+    (8.0 + k as f64) / f64::from(1 << 23)
+}
+
+/// Compares a product with sums of these values in double precision, within an error relative to the sum of magnitudes.
+pub fn check_within(a: &Factor, b: &Factor, product: &[f32], relative: f64, what: &str) {
     let ([batch, m, k], [b_batch, _, n]) = (a.dims, b.dims);
     assert_eq!(product.len(), batch * m * n, "{what}");
     for (at, &found) in product.iter().enumerate() {
@@ -87,9 +97,11 @@ pub fn check(a: &Factor, b: &Factor, product: &[f32], what: &str) {
         let (sum, magnitude) = terms.fold((0.0, 0.0), |(sum, all), term: f64| {
             (sum + term, all + term.abs())
         });
-        let most = magnitude * (8.0 + k as f64) / f64::from(1 << 23);
         let error = (f64::from(found) - sum).abs();
-        assert!(error <= most, "{what}: {at} is {found} instead of {sum}");
+        assert!(
+            error <= magnitude * relative,
+            "{what}: {at} is {found} instead of {sum}"
+        );
     }
 }
 

@@ -3,7 +3,7 @@
 use pagepress::gpu::{Backend, GpuDevice};
 use pagepress::tensor::{DType, GpuTensor, Precision, Shape};
 
-use crate::half_products::{Factor, LAYOUTS, Layout, check, factor};
+use crate::half_products::{Factor, LAYOUTS, Layout, check, check_within, error_of_sums, factor};
 use crate::subject::Subject;
 use crate::tolerance::{PRODUCTS, TF32_PRODUCTS};
 
@@ -65,20 +65,12 @@ pub async fn products_of_tf32_of_any_size(subject: &Subject) {
                 let a = factor(device, DType::F32, [1, m, k], Layout::Rows, 3).await;
                 let b = factor(device, DType::F32, [1, k, n], Layout::Transposed, 4).await;
                 let product = multiply(&a, &b).await;
-                for (at, &found) in product.iter().enumerate() {
-                    let terms = (0..k).map(|i| {
-                        f64::from(a.values[at / n * k + i]) * f64::from(b.values[i * n + at % n])
-                    });
-                    let (sum, magnitude) = terms.fold((0.0, 0.0), |(sum, all), term: f64| {
-                        (sum + term, all + term.abs())
-                    });
-                    let relative = match has_units(device) {
-                        true => TF32_PRODUCTS + (8.0 + k as f64) / f64::from(1 << 23),
-                        false => PRODUCTS,
-                    };
-                    let error = (f64::from(found) - sum).abs();
-                    assert!(error <= magnitude * relative, "[{m}, {k}] [{k}, {n}]: {at}");
-                }
+                let relative = match has_units(device) {
+                    true => TF32_PRODUCTS + error_of_sums(k),
+                    false => PRODUCTS,
+                };
+                let what = format!("[{m}, {k}] [{k}, {n}]");
+                check_within(&a, &b, &product, relative, &what);
             }
         }
     }
