@@ -4,94 +4,29 @@
 // iterates over the keys, 64 at a time, which are staged in workgroup memory while the previous ones are multiplied. Scores, their
 // exponentials and the sums stay in registers, and sums are scaled only when the maximum of a row has grown by more than GROWTH. Rows in
 // workgroup memory are padded by 16 bytes, so that eight of them lie in different banks.
-// Bindings: `q`, `left` (keys), `right` (values): in units of 8 halves, element [batch, head, row, column] at
-// offset + batch * x + head * y + row * z + column / 8; `out`: [batch, n_q, heads, dim], f32 or pairs of 16-bit elements, or, if SPLIT,
-// [n_splits] times that in f32 before the final division, then [n_splits] times base and sum of exponentials of each query, for
-// tensor_attention_merge.
-// Preconditions: nothing is 0 but offsets and strides; dim <= DIM is a multiple of 8; split_len is a multiple of 64; n_splits * split_len >= n_k;
-// if CAUSAL, n_k = n_q + first; if WINDOW, CAUSAL, window > 0, and n_splits * split_len is at least the number of keys that a workgroup's rows
-// attend to, since splits begin at the first of these; subgroups of 32.
 // A query with a score of NaN or +inf, or with scores of -inf only, yields NaN; masked keys have no influence. An infinite value may yield NaN.
 // Twin: src/tensor/cpu/attention.rs
 //
-// import: lib/stage, lib/elements, lib/exp2, lib/window, tensor_attention_half/staging, tensor_attention_half/results
+// import: lib/elements, lib/attention_rows, lib/attention_staging, lib/attention_results
 enable f16;
 enable wgpu_cooperative_matrix;
 
 override SUBGROUPS: u32 = 4u;
 /// Matrices of 16 rows of a subgroup: 1 or 2.
 override MATRICES: u32 = 1u;
-/// Columns that are staged: 64 or 128.
-override DIM: u32 = 128u;
-/// Query i attends to keys up to i + first.
-override CAUSAL: bool = false;
-/// Query i attends to `window` keys at most, the last of which is i + first.
-override WINDOW: bool = false;
-override SPLIT: bool = false;
-/// Queries, keys and values are of bfloat16.
-override BFLOAT: bool = false;
-/// Type of the result, as `DType::code` numbers it: 0 is f32, 1 is f16, 2 is bf16.
-override TO: u32 = 1u;
 
 const KEYS: u32 = 64u;
-/// The lowest finite number: initial value of a row's base.
-const LOWEST: f32 = -3.4028234e38;
+const IN_BLOCKS: bool = false;
 
-/// The least bits, without the sign, of a number that is not finite.
-override NOT_FINITE: u32 = select(0x7c00u, 0x7f80u, BFLOAT);
 override WIDTH: u32 = 32u * SUBGROUPS;
 override ROWS: u32 = 16u * MATRICES * SUBGROUPS;
-// Units of a row, and vectors of four halves from a row to the next.
-override UNITS: u32 = DIM / 8u;
-override STRIDE: u32 = 2u * UNITS + 2u;
 // Keys, then values, of a step.
 override STAGE: u32 = 2u * KEYS * STRIDE;
 override ALL: u32 = ROWS * STRIDE + 2u * STAGE;
 override SCRATCH: u32 = 256u * SUBGROUPS;
-override CLEARED: u32 = select(DIM, 2u * DIM, WINDOW);
-
-// Powers of two by which a weight may exceed 1 before sums are scaled.
-const GROWTH: f32 = 8.0;
-
-struct Params {
-    // Queries times heads that share keys, and these heads.
-    rows: u32,
-    n_shared: u32,
-    n_k: u32,
-    key_heads: u32,
-    dim: u32,
-    n_splits: u32,
-    split_len: u32,
-    // Workgroups along the rows.
-    tiles: u32,
-    n_groups: u32,
-    first: u32,
-    // Elements of `out` of one split.
-    n_out: u32,
-    // Scale of the scores for powers of two, above 0.
-    scale: f32,
-    // Offset, and strides of batches, heads and rows, in units.
-    q: vec4<u32>,
-    k: vec4<u32>,
-    v: vec4<u32>,
-    // The score of a masked key: -inf.
-    masked: f32,
-    // Keys that a query attends to at most, if WINDOW.
-    window: u32,
-    pad_0: u32,
-    pad_1: u32,
-}
-
-@group(0) @binding(0) var<storage, read> q: array<Unit>;
-@group(0) @binding(1) var<storage, read> left: array<Unit>;
-@group(0) @binding(2) var<storage, read> right: array<Unit>;
-@group(0) @binding(3) var<storage, read_write> out: array<u32>;
-@group(0) @binding(4) var<uniform> params: Params;
 
 // Queries, then two steps of keys and values.
 var<workgroup> sh_staged: array<vec4<f16>, ALL>;
-// First keys with a value that is not finite in each column, in steps with masks; then, if WINDOW, keys after the last of these.
-var<workgroup> sh_cleared: array<atomic<u32>, CLEARED>;
 var<workgroup> sh_elements: array<f32, SCRATCH>;
 var<workgroup> sh_sums: array<f32, SCRATCH>;
 var<workgroup> sh_left: array<f16, SCRATCH>;
@@ -104,17 +39,19 @@ alias Scores = array<array<Sum, 4>, 2>;
 alias Weights = array<array<Left, 4>, 2>;
 alias Outputs = array<array<Sum, 8>, 2>;
 
-// Two rows of an invocation.
-struct Rows {
-    // The first of them; the second is 8 further down.
-    row: u32,
-    // Ends of the keys that they attend to.
-    ends: vec2<u32>,
-    // Weights are powers of two of the scores less this base, at least the largest score so far less GROWTH.
-    base: vec2<f32>,
-    // The invocation's part of the sum of weights.
-    total: vec2<f32>,
+// Starts the copies of 64 keys and values.
+fn stage_keys_and_values(i: u32, stage: u32, key: u32, work: Work) {
+    let column = i % UNITS;
+    let has_column = 8u * column < params.dim;
+    let to = ROWS * STRIDE + stage * STAGE + 2u * column;
+    for (var line = i / UNITS; line < KEYS; line += WIDTH / UNITS) {
+        let inside = has_column && key + line < work.end;
+        stage_left(to + line * STRIDE, work.start_k + (key + line) * params.k.w + column, inside);
+        stage_right(to + (KEYS + line) * STRIDE, work.start_v + (key + line) * params.v.w + column, inside);
+    }
+    end_stage();
 }
+
 
 // Returns the products of a subgroup's rows, from vector `at_q` of `sh_staged` on, and 64 keys, from vector `at_k` on.
 fn scores_of(at_q: u32, at_k: u32) -> Scores {
@@ -132,37 +69,6 @@ fn scores_of(at_q: u32, at_k: u32) -> Scores {
         }
     }
     return scores;
-}
-
-// Returns maxima or sums over the four invocations that have elements of the same rows.
-fn maxima_of_quads(own: vec2<f32>) -> vec2<f32> {
-    let pair = max(own, subgroupShuffleXor(own, 1u));
-    return max(pair, subgroupShuffleXor(pair, 2u));
-}
-
-fn sums_of_quads(own: vec2<f32>) -> vec2<f32> {
-    let pair = own + subgroupShuffleXor(own, 1u);
-    return pair + subgroupShuffleXor(pair, 2u);
-}
-
-// Returns the largest scores of rows, as exponents of two, from the largest products; finite unless they are +inf.
-fn exponents(most: vec2<f32>) -> vec2<f32> {
-    return max(params.scale * most, vec2(LOWEST));
-}
-
-fn powers(x: vec4<f32>) -> vec4<f32> {
-    return vec4(normal_exp2(x.x), normal_exp2(x.y), normal_exp2(x.z), normal_exp2(x.w));
-}
-
-// Masks the products of keys from `key` on that the rows do not attend to.
-fn masked(x: vec4<f32>, key: u32, begins: vec2<u32>, ends: vec2<u32>) -> vec4<f32> {
-    let keys = vec4(key, key + 1u, key, key + 1u);
-    var seen = keys < ends.xxyy;
-    if WINDOW {
-        // For keys before the window, the difference wraps around.
-        seen = keys - begins.xxyy < (ends - begins).xxyy;
-    }
-    return select(vec4(params.masked), x, seen);
 }
 
 // Adds the products of weights and values, from vector `at_v` of `sh_staged` on.
@@ -183,12 +89,6 @@ fn scale_outputs(sums: ptr<function, Outputs>, y: u32, scale: vec2<f32>, own: u3
         let elements = elements_of((*sums)[y][x], own, lane);
         (*sums)[y][x] = matrix_of(Elements(elements.first * scale.xxyy, elements.second * scale.xxyy), own, lane);
     }
-}
-
-// Returns the first keys that two rows attend to, if WINDOW; their ends where those come first.
-fn begins_of(row: u32, ends: vec2<u32>) -> vec2<u32> {
-    let begins = vec2(window_begin(row / params.n_shared), window_begin((row + 8u) / params.n_shared));
-    return min(begins, ends);
 }
 
 // Returns the weights of 64 keys for an invocation's rows of matrix `y`, from their products with the queries, and scales the sums of
@@ -244,13 +144,23 @@ fn weigh(
     return weights;
 }
 
-// Returns the state of row `row` and of that 8 rows further down before the first key.
-fn rows_of(row: u32, end: u32) -> Rows {
-    var rows = Rows(row, vec2(end), vec2(LOWEST), vec2(0.0));
-    if CAUSAL {
-        rows.ends = min(vec2(row, row + 8u) / params.n_shared + params.first + 1u, vec2(end));
+// Stores the results of an invocation's two rows of matrix `y`.
+fn store_results(sums: ptr<function, Outputs>, y: u32, rows: Rows, work: Work, own: u32, lane: u32) {
+    let total = sums_of_quads(rows.total);
+    let places = result_places(rows, work);
+    if SPLIT {
+        if lane % 4u == 0u {
+            store_totals(places, work, rows, total);
+        }
+    } else {
+        scale_outputs(sums, y, 1.0 / total, own, lane);
     }
-    return rows;
+    for (var x = 0u; x < DIM / 16u; x++) {
+        let elements = elements_of((*sums)[y][x], own, lane);
+        let column = 16u * x + 2u * (lane % 4u);
+        store_result_columns(elements.first, column, places, work, rows);
+        store_result_columns(elements.second, column + 8u, places, work, rows);
+    }
 }
 
 @compute @workgroup_size(WIDTH)
@@ -263,56 +173,22 @@ fn tensor_attention_half(
     if id >= params.n_groups {
         return;
     }
-    // With a mask the last queries see most keys: theirs begin first, in all heads.
-    let n_products = params.n_groups / params.tiles;
-    let first_row = (params.tiles - 1u - id / n_products) * ROWS;
-    let split = id % n_products % params.n_splits;
-    let product = id % n_products / params.n_splits;
-    let batch = product / params.key_heads;
-    let key_head = product - batch * params.key_heads;
-    let start_k = params.k.x + batch * params.k.y + key_head * params.k.z;
-    let start_v = params.v.x + batch * params.v.y + key_head * params.v.z;
-    let head = key_head * params.n_shared;
-
-    var begin = split * params.split_len;
-    if WINDOW {
-        begin += window_begin(first_row / params.n_shared);
-    }
-    var end = min(begin + params.split_len, params.n_k);
-    // End, and beginning, of the keys that all rows attend to.
-    var common_end = end;
-    var common_begin = 0u;
-    if CAUSAL {
-        let last_row = min(first_row + ROWS, params.rows) - 1u;
-        end = min(end, last_row / params.n_shared + params.first + 1u);
-        common_end = min(end, first_row / params.n_shared + params.first + 1u);
-        if WINDOW {
-            common_begin = window_begin(last_row / params.n_shared);
-        }
-    }
+    let work = work_of(id);
     let lane = i % 32u;
     let subgroup = i / 32u;
     let own = 256u * subgroup;
-    var rows_0 = rows_of(first_row + 16u * MATRICES * subgroup + lane / 4u, end);
-    var rows_1 = rows_of(first_row + 16u * MATRICES * subgroup + lane / 4u + 16u, end);
+    var rows_0 = rows_of(work.first_row + 16u * MATRICES * subgroup + lane / 4u, work.end);
+    var rows_1 = rows_of(work.first_row + 16u * MATRICES * subgroup + lane / 4u + 16u, work.end);
     var sums: Outputs;
-    for (var column = i; column < DIM; column += WIDTH) {
-        atomicStore(&sh_cleared[column], 0xffffffffu);
-        if WINDOW {
-            atomicStore(&sh_cleared[DIM + column], 0u);
-        }
-    }
-    stage_keys(i, 0u, begin, end, start_k, start_v);
-    stage_queries(i, first_row, params.q.x + batch * params.q.y, head);
+    begin_cleared(i);
+    stage_keys_and_values(i, 0u, work.begin, work);
+    stage_queries(i, work.first_row, params.q.x + work.batch * params.q.y, work.head);
     var stage = 0u;
-    for (var key = begin; key < end; key += KEYS) {
+    for (var key = work.begin; key < work.end; key += KEYS) {
         await_staged(0u);
-        stage_keys(i, stage ^ 1u, key + KEYS, end, start_k, start_v);
+        stage_keys_and_values(i, stage ^ 1u, key + KEYS, work);
         let at_k = ROWS * STRIDE + stage * STAGE;
-        var is_masked = key + KEYS > common_end;
-        if WINDOW {
-            is_masked = is_masked || key < common_begin;
-        }
+        let is_masked = is_step_masked(work, key);
         if CAUSAL {
             if is_masked {
                 keep_finite(i, at_k + KEYS * STRIDE, key);
@@ -327,8 +203,8 @@ fn tensor_attention_half(
         add_weighted_values(&sums, weights, at_k + KEYS * STRIDE);
         stage ^= 1u;
     }
-    store_results(&sums, 0u, rows_0, split, batch, head, start_v, own, lane);
+    store_results(&sums, 0u, rows_0, work, own, lane);
     if MATRICES == 2u {
-        store_results(&sums, 1u, rows_1, split, batch, head, start_v, own, lane);
+        store_results(&sums, 1u, rows_1, work, own, lane);
     }
 }

@@ -71,7 +71,7 @@ fn tensor_matmul_warpgroup(
     for (var k = begin; k < end; k += TILE_K) {
         await_staged(STAGES - 3u);
         stage_step(a, b, k + (STAGES - 2u) * TILE_K, free);
-        multiply_staged(&sums, stage * STAGE + 16u * own_row, stage * STAGE + BEGIN_B, i % 128u, TILE_N, A_BY_K, B_BY_K);
+        multiply_staged(&sums, stage * STAGE + 16u * own_row, stage * STAGE + BEGIN_B, i % 128u, TILE_N, A_BY_K, B_BY_K, true);
         // The step before has been multiplied: after the next barrier, its stage is free.
         await_products(1u);
         stage = select(stage + 1u, 0u, stage + 1u == STAGES);

@@ -15,7 +15,10 @@ fn staged_half(at: u32, by_k: bool, n: u32, k: u32) -> f16 {
 }
 
 // Adds the products of 64 rows and `n_columns` columns over 64 terms.
-fn multiply_staged(sums: ptr<function, GroupSums>, at_a: u32, at_b: u32, lane: u32, n_columns: u32, a_by_k: bool, b_by_k: bool) {
+fn multiply_staged(sums: ptr<function, GroupSums>, at_a: u32, at_b: u32, lane: u32, n_columns: u32, a_by_k: bool, b_by_k: bool, adds: bool) {
+    if !adds {
+        *sums = GroupSums();
+    }
     for (var k = 0u; k < 64; k++) {
         for (var i = 0u; i < n_columns / 2; i++) {
             let row = 16 * (lane / 32) + lane % 32 / 4 + 8 * (i / 2 % 2);

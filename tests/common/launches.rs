@@ -174,10 +174,20 @@ fn attention([n_q, n_k]: [u64; 2], dim: u64, mask: Mask) -> (AttentionSize, [Hea
     (size, [heads(8, n_q), heads(2, n_k), heads(2, n_k)])
 }
 
-/// Returns attention on matrix units: of many rows, of few, and split along the keys.
+/// Returns attention on matrix units, of warpgroups and of subgroups: of many rows, of few, and split along the keys.
 fn attention_half_jobs() -> Vec<Job> {
     let mut jobs = Vec::new();
-    for dtype in [DType::F16, DType::BF16] {
+    for (dtype, has_warpgroups) in [
+        (DType::F16, true),
+        (DType::BF16, true),
+        (DType::F16, false),
+        (DType::BF16, false),
+    ] {
+        let units = MatrixUnits {
+            n_units: 132,
+            workgroup_bytes: 227 << 10,
+            has_warpgroups,
+        };
         for (dim, n_q, mask) in [
             (64, 2000, Mask::None),
             (64, 2000, Mask::Causal),
@@ -189,11 +199,6 @@ fn attention_half_jobs() -> Vec<Job> {
             (128, 1, Mask::None),
         ] {
             let (size, places) = attention([n_q, 2048], dim, mask);
-            let units = MatrixUnits {
-                n_units: 132,
-                workgroup_bytes: 227 << 10,
-                has_warpgroups: true,
-            };
             for to in [dtype, DType::F32] {
                 let job = attention_half_job(&size, [dtype, to], places, units, LARGE);
                 jobs.extend(job.unwrap());

@@ -125,6 +125,32 @@ pub async fn attention_of_halves_of_any_size(subject: &Subject) {
     }
 }
 
+/// Rows and heads for more workgroups than half of a GPU's multiprocessors, so that its warpgroups multiply, where it has them.
+pub async fn many_rows_of_halves_are_multiplied_by_warpgroups(subject: &Subject) {
+    let Some(device) = subject.with_warpgroups() else {
+        return;
+    };
+    for dtype in HALVES {
+        for (case, windows) in [
+            (case(2, [34, 17], [140, 270], 64), &[1, 64, 200][..]),
+            (case(1, [68, 68], [129, 260], 128), &[100, 129]),
+            (case(3, [24, 24], [65, 300], 72), &[63]),
+            (case(70, [1, 1], [30, 30], 8), &[5]),
+        ] {
+            let masks = windows.iter().map(|&n| (true, Some(n)));
+            for (causal, window) in masks.chain([(false, None), (true, None)]) {
+                let what = Attention {
+                    causal,
+                    window,
+                    scale: None,
+                };
+                attend(device, dtype, &case, Layout::Dense, what).await;
+                attend(device, dtype, &case, Layout::SideBySide, what).await;
+            }
+        }
+    }
+}
+
 /// Few rows and many keys, which workgroups share.
 pub async fn many_keys_of_halves_are_split(subject: &Subject) {
     let Subject::Gpu(device) = subject else {
@@ -169,21 +195,32 @@ pub async fn heads_of_halves_in_every_layout(subject: &Subject) {
 
 /// Keys and values that a mask hides have no influence, even if they are not finite; those that are seen arrive.
 pub async fn hidden_halves_do_not_matter(subject: &Subject) {
-    spoil_halves(subject, None).await;
+    for heads in head_counts(subject) {
+        spoil_halves(subject, heads, None).await;
+    }
 }
 
 /// The same with windows: shorter than a step of keys, as long, and longer.
 pub async fn halves_outside_a_window_do_not_matter(subject: &Subject) {
     for window in [1, 20, 64, 90] {
-        spoil_halves(subject, Some(window)).await;
+        for heads in head_counts(subject) {
+            spoil_halves(subject, heads, Some(window)).await;
+        }
     }
 }
 
-async fn spoil_halves(subject: &Subject, window: Option<usize>) {
+/// Returns numbers of heads of keys for subgroups and, where the device has them, for warpgroups.
+fn head_counts(subject: &Subject) -> Vec<usize> {
+    let of_warpgroups = subject.with_warpgroups().map(|_| 24);
+    [1].into_iter().chain(of_warpgroups).collect()
+}
+
+/// All heads have the same keys and values.
+async fn spoil_halves(subject: &Subject, key_heads: usize, window: Option<usize>) {
     let Subject::Gpu(device) = subject else {
         return;
     };
-    let case = case(1, [2, 1], [150, 150], 64);
+    let case = case(1, [2 * key_heads, key_heads], [150, 150], 64);
     let what = Attention {
         causal: true,
         window,
@@ -196,7 +233,6 @@ async fn spoil_halves(subject: &Subject, window: Option<usize>) {
         for at in [0, 63, 64, 130, 149] {
             for is_value in [false, true] {
                 let [q, mut k, mut v] = [80, 81, 82].map(|seed| numbers(150 * 64, seed, 1.0));
-                let of_both = [&q[..], &q[..]].concat();
                 let spoiled = if is_value { &mut v } else { &mut k };
                 spoiled[64 * at + 5] = special;
                 let tensor = async |dims, values: &[f32]| {
@@ -204,12 +240,14 @@ async fn spoil_halves(subject: &Subject, window: Option<usize>) {
                         .await
                         .tensor
                 };
-                let q = tensor(case.q, &of_both).await;
+                let q = tensor(case.q, &q.repeat(2 * key_heads)).await;
+                let [k, v] = [k, v].map(|values| values.repeat(key_heads));
                 let (k, v) = (tensor(case.k, &k).await, tensor(case.k, &v).await);
                 let found = q.attention_async(&k, &v, what).await.unwrap();
                 let found = found.to_vec_async().await.unwrap();
-                let name =
-                    format!("{dtype:?} {special} at {at}, value: {is_value}, window {window:?}");
+                let name = format!(
+                    "{dtype:?} {special} at {at}, value: {is_value}, window {window:?}, {key_heads}"
+                );
                 for (row, found) in found.chunks(64).enumerate() {
                     let seen = at..window.map_or(150, |n| at + n);
                     let is_seen = seen.contains(&(row % 150));

@@ -94,6 +94,17 @@ impl Subject {
         [Self::Gpu(device.unwrap())]
     }
 
+    /// Returns the device if its warpgroups multiply matrices in workgroup memory, and if its bindings take more than a few rows.
+    pub fn with_warpgroups(&self) -> Option<&GpuDevice> {
+        use pagepress::gpu::Backend;
+        let Self::Gpu(device) = self else {
+            return None;
+        };
+        let capabilities = device.capabilities();
+        let is_large = capabilities.max_binding_bytes >= 64 << 20;
+        (capabilities.warpgroup_matrices && is_large).then_some(device)
+    }
+
     pub async fn elementwise(
         &self,
         steps: &[Step],

@@ -185,10 +185,15 @@ fn group_products() -> PtxKernel {
     k.fence_products();
     k.barrier();
     k.begin_products();
-    k.multiply_shared(GroupProduct::Half, lines, columns, &sums);
+    k.multiply_shared(GroupProduct::Half, lines, columns, &sums, false);
     let next = k.matrix_plus(lines, 32);
-    k.multiply_shared(GroupProduct::Bfloat16, next, columns, &sums);
-    k.multiply_shared(GroupProduct::Tf32, next, lines, &sums);
+    k.multiply_shared(GroupProduct::Bfloat16, next, columns, &sums, true);
+    k.multiply_shared(GroupProduct::Tf32, next, lines, &sums, true);
+    let words = [0x3c00_3c00u32, 1, 2, 3].map(Operand::from);
+    let words = words.map(|word| k.copy(word).into());
+    for product in [GroupProduct::Half, GroupProduct::Bfloat16] {
+        k.multiply_registers(product, words, columns, &sums, true);
+    }
     k.commit_products();
     k.await_products(0);
     let data = k.param(PtxType::U64, "data");
@@ -309,7 +314,7 @@ fn misuse_is_reported_at_the_end_and_never_panics() {
             let tile = Address::from(&k.shared("tile", 1024, 1024));
             let matrix = k.shared_matrix(&tile, false, 1024, 1024);
             let sums = [k.copy(0.0f32); 4];
-            k.multiply_shared(GroupProduct::Tf32, matrix, matrix, &sums);
+            k.multiply_shared(GroupProduct::Tf32, matrix, matrix, &sums, true);
         },
         "not along the terms",
     );
@@ -317,9 +322,19 @@ fn misuse_is_reported_at_the_end_and_never_panics() {
         |k| {
             let tile = Address::from(&k.shared("tile", 1024, 1024));
             let matrix = k.shared_matrix(&tile, true, 1024, 0);
-            k.multiply_shared(GroupProduct::Half, matrix, matrix, &[]);
+            k.multiply_shared(GroupProduct::Half, matrix, matrix, &[], true);
         },
         "0 columns",
+    );
+    misuse(
+        |k| {
+            let tile = Address::from(&k.shared("tile", 1024, 1024));
+            let matrix = k.shared_matrix(&tile, true, 1024, 0);
+            let sums = [k.copy(0.0f32); 4];
+            let words = [k.copy(0u32).into(); 4];
+            k.multiply_registers(GroupProduct::Tf32, words, matrix, &sums, true);
+        },
+        "TF32 in registers",
     );
     let foreign = PtxKernel::new("other").label();
     misuse(|k| k.branch(foreign), "another kernel");

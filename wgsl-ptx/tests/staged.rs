@@ -184,19 +184,7 @@ fn halves_are_multiplied_as_bfloat16_where_the_options_say_so() {
 
 #[test]
 fn warpgroups_multiply_on_the_one_architecture_that_can() {
-    let all = programs::programs();
-    let program = all.iter().find(|program| program.name == "warpgroups");
-    let wgsl = &program.unwrap().wgsl;
-    let compile = |sm, is_exact, bounds| {
-        let options = PtxOptions {
-            sm,
-            is_exact,
-            bounds,
-            ..PtxOptions::new("main")
-        };
-        compile_wgsl(wgsl, &options).unwrap()
-    };
-    let ptx = compile(90, true, Bounds::Unchecked);
+    let ptx = of_warpgroups("warpgroups", 90, true, Bounds::Unchecked);
     let count = |text: &str| ptx.text.matches(text).count();
     assert!(ptx.text.starts_with(".version 8.0\n.target sm_90a\n"));
     // Five calls of four products of 16 terms.
@@ -208,9 +196,11 @@ fn warpgroups_multiply_on_the_one_architecture_that_can() {
         count("wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16"),
         4
     );
-    for (orders, n) in [("0, 0;", 8), ("0, 1;", 4), ("1, 0;", 4), ("1, 1;", 4)] {
+    for (orders, n) in [("0, 0;", 7), ("0, 1;", 4), ("1, 0;", 4), ("1, 1;", 4)] {
         assert_eq!(count(&format!(", 1, 1, 1, {orders}")), n, "{orders}");
     }
+    // The first product of the first call takes the place of the sums.
+    assert_eq!(count(", 0, 1, 1, 0, 0;"), 1);
     assert_eq!(count("wgmma.fence.sync.aligned;"), 5);
     assert_eq!(count("wgmma.commit_group.sync.aligned;"), 5);
     let waits = ["wait_group.sync.aligned 3;", "wait_group.sync.aligned 0;"];
@@ -218,6 +208,8 @@ fn warpgroups_multiply_on_the_one_architecture_that_can() {
     // Writes to workgroup memory are visible to the products, and blocks of lines begin where they can.
     assert!(count("fence.proxy.async.shared::cta;") > 0);
     assert_eq!(count(".shared .align 1024 .b8"), 1);
+    // The second warpgroup begins after the first one's turn.
+    assert_eq!(["bar.sync %r", "bar.arrive %r"].map(count), [1, 1]);
     assembles(&ptx);
     for (sm, is_exact, bounds) in [
         (90, false, Bounds::Unchecked),
@@ -225,9 +217,42 @@ fn warpgroups_multiply_on_the_one_architecture_that_can() {
         (80, true, Bounds::Unchecked),
         (100, true, Bounds::Unchecked),
     ] {
-        let ptx = compile(sm, is_exact, bounds);
-        assert!(!ptx.text.contains("wgmma"), "{sm} {is_exact} {bounds:?}");
-        assert!(ptx.text.contains(&format!(".target sm_{sm}\n")));
-        assembles(&ptx);
+        for name in ["warpgroups", "warpgroups_left"] {
+            let ptx = of_warpgroups(name, sm, is_exact, bounds);
+            let is_portable = !ptx.text.contains("wgmma") && !ptx.text.contains("bar.arrive");
+            assert!(is_portable, "{name} {sm} {is_exact} {bounds:?}");
+            assert!(ptx.text.contains(&format!(".target sm_{sm}\n")));
+            assembles(&ptx);
+        }
     }
+}
+
+#[test]
+fn left_factors_of_warpgroups_stay_in_registers() {
+    let ptx = of_warpgroups("warpgroups_left", 90, true, Bounds::Unchecked);
+    let count = |text: &str| ptx.text.matches(text).count();
+    assert_eq!(count("cvt.rn.f16x2.f32"), 16);
+    let in_registers = |n: u32, order: u32| {
+        let instruction = format!("wgmma.mma_async.sync.aligned.m64n{n}k16.f32.f16.f16");
+        let lines = ptx.text.lines().filter(|line| {
+            line.contains(&instruction) && line.ends_with(&format!(", 1, 1, 1, {order};"))
+        });
+        lines.filter(|line| line.matches('{').count() == 2).count()
+    };
+    assert_eq!([in_registers(64, 1), in_registers(32, 0)], [4, 4]);
+    // Workgroup memory has the factors alone.
+    assert_eq!(ptx.shared_bytes, 16 << 10);
+    assembles(&ptx);
+}
+
+fn of_warpgroups(name: &str, sm: u32, is_exact: bool, bounds: Bounds) -> CompiledPtx {
+    let all = programs::programs();
+    let program = all.iter().find(|program| program.name == name);
+    let options = PtxOptions {
+        sm,
+        is_exact,
+        bounds,
+        ..PtxOptions::new("main")
+    };
+    compile_wgsl(&program.unwrap().wgsl, &options).unwrap()
 }

@@ -6,22 +6,32 @@ use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
 use crate::ops::DType;
 use crate::{Error, Result};
 
-/// The kernel. Only CUDA runs it: it computes with the registers of matrices, which other compilers keep in workgroup memory.
+/// The kernel of subgroups. Only CUDA runs it: it computes with the registers of matrices, which other compilers keep in workgroup memory.
 const KERNEL: KernelInfo = super::kernel(
     "tensor_attention_half",
     shader!("tensor_attention_half.wgsl"),
     &[R, R, R, W, U],
 );
 
+/// The kernel for GPUs whose warpgroups multiply matrices in workgroup memory.
+const GROUPS: KernelInfo = super::kernel(
+    "tensor_attention_warpgroup",
+    shader!("tensor_attention_warpgroup.wgsl"),
+    &[R, R, R, W, U],
+);
+
 static HALF: KernelInfo = KERNEL;
+static HALF_GROUPS: KernelInfo = GROUPS;
 
 /// The same for numbers of type bfloat16.
 static BFLOAT16: KernelInfo = KERNEL.of_bfloat16();
+static BFLOAT16_GROUPS: KernelInfo = GROUPS.of_bfloat16();
 
 /// Elements of the units that the kernel copies: 16 bytes.
 const UNIT: u64 = 8;
-/// Rows of a matrix.
+/// Rows of a matrix, and of a warpgroup.
 const ROWS: u64 = 16;
+const GROUP_ROWS: u64 = 64;
 /// Largest head.
 const MAX_DIM: u64 = 128;
 /// Minimum numbers of keys of a workgroup, and of one with few rows, which takes long for each.
@@ -98,26 +108,38 @@ struct Form {
     split_len: u64,
 }
 
+/// The invocations that compute a part of a workgroup's rows together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Computers {
+    /// This number of subgroups, with this number of matrices of 16 rows each.
+    Subgroups(u64, u64),
+    /// This number of warpgroups, with 64 rows each.
+    Warpgroups(u64),
+}
+
 /// Configuration of a workgroup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Tile {
-    subgroups: u64,
-    /// Matrices of 16 rows of a subgroup.
-    matrices: u64,
+    computers: Computers,
     /// Columns that are staged.
     dim: u64,
+    /// Keys of a step.
+    keys: u64,
     /// Number of workgroups on a multiprocessor, by their registers and memory.
     resident: u64,
 }
 
-/// Configurations for heads of at most 64 and of at most 128 elements: the one with most rows first, that for few rows last.
-const TILES: [[Tile; 3]; 2] = [
+/// Configurations for heads of at most 64 and of at most 128 elements: that of warpgroups first, then the others from most rows to those for
+/// few rows.
+const TILES: [[Tile; 4]; 2] = [
     [
+        Tile::of_warpgroups(2, 64, 64, 2),
         Tile::new(4, 1, 64, 4),
         Tile::new(4, 1, 64, 4),
         Tile::new(1, 1, 64, 5),
     ],
     [
+        Tile::of_warpgroups(2, 128, 128, 1),
         Tile::new(4, 2, 128, 2),
         Tile::new(4, 1, 128, 2),
         Tile::new(1, 1, 128, 3),
@@ -127,15 +149,27 @@ const TILES: [[Tile; 3]; 2] = [
 impl Tile {
     const fn new(subgroups: u64, matrices: u64, dim: u64, resident: u64) -> Self {
         Self {
-            subgroups,
-            matrices,
+            computers: Computers::Subgroups(subgroups, matrices),
             dim,
+            keys: KEYS,
+            resident,
+        }
+    }
+
+    const fn of_warpgroups(groups: u64, dim: u64, keys: u64, resident: u64) -> Self {
+        Self {
+            computers: Computers::Warpgroups(groups),
+            dim,
+            keys,
             resident,
         }
     }
 
     const fn rows(self) -> u64 {
-        ROWS * self.matrices * self.subgroups
+        match self.computers {
+            Computers::Subgroups(subgroups, matrices) => ROWS * matrices * subgroups,
+            Computers::Warpgroups(groups) => GROUP_ROWS * groups,
+        }
     }
 
     /// Returns the number of workgroups over all rows.
@@ -143,20 +177,47 @@ impl Tile {
         rows_of(what).div_ceil(self.rows()) * what.batch * what.key_heads
     }
 
-    /// Returns the number of bytes of workgroup memory: queries and two steps of keys and values, in rows padded by a unit, and two
-    /// words for each column.
+    /// Returns the number of bytes of workgroup memory: queries and two steps of keys and values, in rows that are padded by a unit unless
+    /// warpgroups read them, and two words for each column.
     const fn workgroup_bytes(self) -> u64 {
-        (self.rows() + 2 * 2 * KEYS) * 2 * (self.dim + UNIT) + 8 * self.dim
+        let pad = match self.computers {
+            Computers::Subgroups(..) => UNIT,
+            Computers::Warpgroups(..) => 0,
+        };
+        (self.rows() + 2 * 2 * self.keys) * 2 * (self.dim + pad) + 8 * self.dim
+    }
+
+    /// Returns true if a device can run the configuration.
+    fn fits(self, units: MatrixUnits) -> bool {
+        let is_known = match self.computers {
+            Computers::Subgroups(..) => true,
+            Computers::Warpgroups(..) => units.has_warpgroups,
+        };
+        is_known && self.workgroup_bytes() <= units.workgroup_bytes
+    }
+
+    /// Returns the overrides that the two kernels do not share.
+    fn overrides(self) -> Vec<(&'static str, u32)> {
+        let all = match self.computers {
+            Computers::Subgroups(subgroups, matrices) => {
+                [("SUBGROUPS", subgroups), ("MATRICES", matrices)]
+            }
+            Computers::Warpgroups(groups) => [("GROUPS", groups), ("KEYS", self.keys)],
+        };
+        all.map(|(name, n)| (name, n as u32)).to_vec()
     }
 }
 
 impl Form {
     /// Returns the configuration for a device; `None` if it has too little workgroup memory.
     fn of(what: &AttentionSize, units: MatrixUnits) -> Option<Self> {
-        let [large, middle, small] = TILES[usize::from(what.dim > 64)];
-        let fits = |tile: &Tile| tile.workgroup_bytes() <= units.workgroup_bytes;
+        let [of_warpgroups, large, middle, small] = TILES[usize::from(what.dim > 64)];
+        let fits = |tile: &Tile| tile.fits(units);
         let tile = match rows_of(what) {
             0..=ROWS => small,
+            _ if fits(&of_warpgroups) && occupies_half(of_warpgroups.groups(what), units) => {
+                of_warpgroups
+            }
             _ if fits(&large) && large.groups(what) >= units.n_units => large,
             _ if fits(&middle) => middle,
             _ => small,
@@ -174,12 +235,12 @@ impl Form {
         // The rows of a tile may begin and end within those of a query.
         let n_shared = what.heads / what.key_heads;
         let seen = what.seen_by(tile.rows().div_ceil(n_shared) + 1);
-        let wanted = match 2 * groups > units.n_units {
+        let wanted = match occupies_half(groups, units) {
             true => 1,
             false => (tile.resident * units.n_units / groups).min(seen / min_split),
         };
         let wanted = wanted.max(1);
-        let split_len = seen.div_ceil(wanted).next_multiple_of(KEYS);
+        let split_len = seen.div_ceil(wanted).next_multiple_of(tile.keys);
         Some(Self {
             tile,
             splits: seen.div_ceil(split_len),
@@ -188,9 +249,23 @@ impl Form {
     }
 }
 
+/// Returns true if more than half of the multiprocessors have one of the workgroups.
+const fn occupies_half(groups: u64, units: MatrixUnits) -> bool {
+    2 * groups > units.n_units
+}
+
 /// Returns the number of rows that share keys: the queries of their heads.
 const fn rows_of(what: &AttentionSize) -> u64 {
     what.n_q * (what.heads / what.key_heads)
+}
+
+const fn kernel_of(tile: Tile, dtype: DType) -> &'static KernelInfo {
+    match (tile.computers, dtype) {
+        (Computers::Subgroups(..), DType::BF16) => &BFLOAT16,
+        (Computers::Subgroups(..), _) => &HALF,
+        (Computers::Warpgroups(..), DType::BF16) => &BFLOAT16_GROUPS,
+        (Computers::Warpgroups(..), _) => &HALF_GROUPS,
+    }
 }
 
 fn launch(
@@ -226,21 +301,18 @@ fn launch(
         _ => Slot::Partials,
     };
     let args = [Slot::A, Slot::B, Slot::Values, out].map(Arg::Buffer);
+    let mut overrides = form.tile.overrides();
+    overrides.extend([
+        ("DIM", form.tile.dim as u32),
+        ("CAUSAL", what.causal.into()),
+        ("WINDOW", what.window.is_some().into()),
+        ("SPLIT", (form.splits > 1).into()),
+        ("BFLOAT", (dtype == DType::BF16).into()),
+        ("TO", to.code()),
+    ]);
     Launch {
-        kernel: match dtype {
-            DType::BF16 => &BFLOAT16,
-            _ => &HALF,
-        },
-        overrides: vec![
-            ("SUBGROUPS", form.tile.subgroups as u32),
-            ("MATRICES", form.tile.matrices as u32),
-            ("DIM", form.tile.dim as u32),
-            ("CAUSAL", what.causal.into()),
-            ("WINDOW", what.window.is_some().into()),
-            ("SPLIT", (form.splits > 1).into()),
-            ("BFLOAT", (dtype == DType::BF16).into()),
-            ("TO", to.code()),
-        ],
+        kernel: kernel_of(form.tile, dtype),
+        overrides,
         grid: grid(n_groups),
         args: args.into_iter().chain([Arg::Params(params)]).collect(),
     }
@@ -276,16 +348,28 @@ mod tests {
             let form = Form::of(&size(n_q, n_k), units)?;
             Some((form.tile.rows(), form.splits))
         };
+        let kernel = |n_q, units| {
+            let form = Form::of(&size(n_q, 8192), units)?;
+            Some(kernel_of(form.tile, DType::F16).name)
+        };
+        let of = |workgroup_bytes, has_warpgroups| MatrixUnits {
+            workgroup_bytes,
+            has_warpgroups,
+            ..H100
+        };
+        assert_eq!(kernel(8192, H100), Some("tensor_attention_warpgroup"));
+        assert_eq!(kernel(512, H100), Some("tensor_attention_warpgroup"));
+        assert_eq!(kernel(128, H100), Some("tensor_attention_half"));
+        assert_eq!(
+            kernel(8192, of(227 << 10, false)),
+            Some("tensor_attention_half")
+        );
         assert_eq!(form(8192, 8192, H100), Some((128, 1)));
         assert_eq!(form(8, 8192, H100), Some((64, 32)));
         assert_eq!(form(1, 8192, H100), Some((16, 43)));
         assert_eq!(form(1, 514, H100), Some((16, 5)));
-        let of = |workgroup_bytes| MatrixUnits {
-            workgroup_bytes,
-            ..H100
-        };
-        assert_eq!(form(8192, 8192, of(99 << 10)), Some((64, 1)));
-        assert_eq!(form(8192, 8192, of(48 << 10)), None);
+        assert_eq!(form(8192, 8192, of(99 << 10, true)), Some((64, 1)));
+        assert_eq!(form(8192, 8192, of(48 << 10, true)), None);
         let windowed = AttentionSize {
             window: Some(512),
             ..size(8, 8192)

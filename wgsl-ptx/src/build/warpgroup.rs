@@ -36,8 +36,17 @@ pub struct SharedMatrix {
     is_along_terms: bool,
 }
 
+impl SharedMatrix {
+    /// Returns the operand that tells instructions the matrix's order.
+    fn order(self) -> String {
+        format!(", {}", u32::from(!self.is_along_terms))
+    }
+}
+
 /// Rows of the left factor of a warpgroup's product.
 const ROWS: u32 = 64;
+/// Threads of two warpgroups.
+const PAIR: u32 = 256;
 /// Code of the layout in which the unit of a line is exchanged with others.
 const SWIZZLE_128: u32 = 1 << 30;
 /// Descriptors have addresses and distances in multiples of 16 bytes, of 14 bits.
@@ -103,41 +112,86 @@ impl PtxKernel {
         self.push("wgmma.fence.sync.aligned;".to_owned());
     }
 
-    /// Adds the product of 64 rows and `2 * sums.len()` columns, a multiple of 8 up to 256, to the sums. Thread `t` of the warpgroup has the
-    /// elements `4 * i` and `4 * i + 1` in row `t / 32 * 16 + t % 32 / 4` and columns `8 * i + 2 * (t % 4)` and the next, and the
-    /// elements `4 * i + 2` and `4 * i + 3` eight rows further down. All threads of the warpgroup take part.
+    /// Multiplies 64 rows and `2 * sums.len()` columns, a multiple of 8 up to 256; the products are added to the sums or, unless `adds`,
+    /// take their place. Thread `t` of the warpgroup has the elements `4 * i` and `4 * i + 1` in row `t / 32 * 16 + t % 32 / 4` and columns
+    /// `8 * i + 2 * (t % 4)` and the next, and the elements `4 * i + 2` and `4 * i + 3` eight rows further down. All threads of the
+    /// warpgroup take part.
     pub fn multiply_shared(
         &mut self,
         product: GroupProduct,
         a: SharedMatrix,
         b: SharedMatrix,
         sums: &[Register],
+        adds: bool,
     ) {
-        let n = 2 * sums.len();
-        if !(8..=256).contains(&n) || !n.is_multiple_of(8) {
-            self.fail(format!("a warpgroup's product of {n} columns"));
-        }
-        for sum in sums {
-            self.require("multiply_shared", sum.ty(), |ty| ty == PtxType::F32);
-        }
-        let (terms, ty) = product.suffix();
         let orders = match product {
             GroupProduct::Tf32 if a.is_along_terms && b.is_along_terms => String::new(),
             GroupProduct::Tf32 => {
                 self.fail("a factor of TF32 whose lines are not along the terms".to_owned());
                 String::new()
             }
-            _ => [a, b]
-                .map(|factor| format!(", {}", u32::from(!factor.is_along_terms)))
-                .concat(),
+            _ => [a, b].map(SharedMatrix::order).concat(),
         };
+        self.multiply_in_group(
+            product,
+            &a.descriptor.to_string(),
+            b.descriptor,
+            sums,
+            adds,
+            &orders,
+        );
+    }
+
+    /// Does the same with a left factor of 16-bit elements in registers. A thread's words have two elements of neighbouring terms each: the
+    /// terms from `2 * (t % 4)` on of its two rows, then those eight terms further on.
+    pub fn multiply_registers(
+        &mut self,
+        product: GroupProduct,
+        a: [Operand; 4],
+        b: SharedMatrix,
+        sums: &[Register],
+        adds: bool,
+    ) {
+        if product == GroupProduct::Tf32 {
+            self.fail("a left factor of TF32 in registers".to_owned());
+        }
+        for word in a {
+            self.require("multiply_registers", word.ty(), |ty| ty == PtxType::U32);
+        }
+        let words = a.map(|word| word.to_string()).join(", ");
+        self.multiply_in_group(
+            product,
+            &format!("{{{words}}}"),
+            b.descriptor,
+            sums,
+            adds,
+            &b.order(),
+        );
+    }
+
+    fn multiply_in_group(
+        &mut self,
+        product: GroupProduct,
+        a: &str,
+        b: Register,
+        sums: &[Register],
+        adds: bool,
+        orders: &str,
+    ) {
+        let n = 2 * sums.len();
+        if !(8..=256).contains(&n) || !n.is_multiple_of(8) {
+            self.fail(format!("a warpgroup's product of {n} columns"));
+        }
+        for sum in sums {
+            self.require("a warpgroup's product", sum.ty(), |ty| ty == PtxType::F32);
+        }
+        let (terms, ty) = product.suffix();
         let names: Vec<String> = sums.iter().map(Register::to_string).collect();
+        let adds = u32::from(adds);
         self.is_specific = true;
         self.push(format!(
-            "wgmma.mma_async.sync.aligned.m{ROWS}n{n}k{terms}.f32.{ty}.{ty} {{{}}}, {}, {}, 1, 1, 1{orders};",
-            names.join(", "),
-            a.descriptor,
-            b.descriptor
+            "wgmma.mma_async.sync.aligned.m{ROWS}n{n}k{terms}.f32.{ty}.{ty} {{{}}}, {a}, {b}, {adds}, 1, 1{orders};",
+            names.join(", ")
         ));
     }
 
@@ -149,5 +203,22 @@ impl PtxKernel {
     /// Waits until at most `n_pending` of the groups of products that were ended last are incomplete.
     pub fn await_products(&mut self, n_pending: u32) {
         self.push(format!("wgmma.wait_group.sync.aligned {n_pending};"));
+    }
+
+    /// Waits, where the predicate `waits` is true, for another warpgroup at barrier `number`, from 1 to 15, of the workgroup's. The other one
+    /// [signals](Self::signal_group) it. All threads of a warp have the same arguments.
+    pub fn await_group(&mut self, number: impl Into<Operand>, waits: Register) {
+        self.pair_barrier("bar.sync", number.into(), waits);
+    }
+
+    /// Lets another warpgroup pass barrier `number` without waiting for it. See [`await_group`](Self::await_group).
+    pub fn signal_group(&mut self, number: impl Into<Operand>, signals: Register) {
+        self.pair_barrier("bar.arrive", number.into(), signals);
+    }
+
+    fn pair_barrier(&mut self, instruction: &str, number: Operand, predicate: Register) {
+        self.require(instruction, number.ty(), |ty| ty == PtxType::U32);
+        self.require(instruction, predicate.ty(), |ty| ty == PtxType::Pred);
+        self.push(format!("@{predicate} {instruction} {number}, {PAIR};"));
     }
 }

@@ -33,7 +33,14 @@ impl Lowering<'_> {
             Intrinsic::ElementsOf | Intrinsic::MatrixOf | Intrinsic::LeftOf => {
                 self.has_elements(function) && self.owns_its_variables(function)
             }
-            Intrinsic::MultiplyStaged | Intrinsic::AwaitProducts => self.can_multiply_in_groups(),
+            Intrinsic::MultiplyStaged
+            | Intrinsic::GroupLeft
+            | Intrinsic::AwaitProducts
+            | Intrinsic::BeginTurn
+            | Intrinsic::EndTurn => self.can_multiply_in_groups(),
+            Intrinsic::MultiplyLeft => {
+                self.can_multiply_in_groups() && self.owns_its_variables(function)
+            }
         })
     }
 
@@ -72,7 +79,11 @@ impl Lowering<'_> {
             Some(Intrinsic::ElementsOf | Intrinsic::MatrixOf) => Ok(arguments.first().cloned()),
             Some(Intrinsic::LeftOf) => self.left_factor(arguments),
             Some(Intrinsic::MultiplyStaged) => self.multiply_staged(arguments),
+            Some(Intrinsic::GroupLeft) => self.left_factor(arguments),
+            Some(Intrinsic::MultiplyLeft) => self.multiply_left(arguments),
             Some(Intrinsic::AwaitProducts) => Ok(self.await_products(arguments)),
+            Some(Intrinsic::BeginTurn) => Ok(self.begin_turn(arguments)),
+            Some(Intrinsic::EndTurn) => Ok(self.end_turn(arguments)),
             None => Ok(None),
         }
     }

@@ -3,9 +3,9 @@
 use naga::AddressSpace;
 
 use super::Lowering;
-use super::place::At;
+use super::place::{At, Place};
 use super::value::Value;
-use crate::build::{Address, GroupProduct};
+use crate::build::{Address, Comparison, GroupProduct, Operand, Register, SharedMatrix};
 use crate::intrinsics::Intrinsic;
 use crate::{Bounds, Result};
 
@@ -49,14 +49,68 @@ impl Lowering<'_> {
             Value::Leaves(n_columns),
             Value::Leaves(a_by_k),
             Value::Leaves(b_by_k),
+            Value::Leaves(adds),
         ] = arguments
         else {
             return Ok(None);
         };
-        let constants = [n_columns, a_by_k, b_by_k].map(|leaves| leaves[0].constant());
-        let [Some(n_columns), Some(a_by_k), Some(b_by_k)] = constants else {
+        let constants = [a_by_k, b_by_k, adds].map(|leaves| leaves[0].constant());
+        let [Some(a_by_k), Some(b_by_k), Some(adds)] = constants else {
             return Ok(None);
         };
+        let (Some(sums), Some(staged)) = (self.group_sums(sums, n_columns)?, self.staged()) else {
+            return Ok(None);
+        };
+        let product = self.group_product();
+        let a = self.factor(&staged, at_a[0], a_by_k != 0);
+        let b = self.factor(&staged, at_b[0], b_by_k != 0);
+        self.converge();
+        self.kernel.begin_products();
+        for step in 0..PRODUCTS {
+            let [a, b] = [a, b].map(|factor| self.terms_of(factor, step));
+            let adds = adds != 0 || step > 0;
+            self.kernel.multiply_shared(product, a, b, &sums, adds);
+        }
+        self.kernel.commit_products();
+        Ok(Some(Value::Leaves(Vec::new())))
+    }
+
+    /// Lowers `multiply_left` likewise.
+    pub(super) fn multiply_left(&mut self, arguments: &[Value]) -> Result<Option<Value>> {
+        let [
+            Value::Pointer(sums),
+            Value::Leaves(left),
+            _,
+            Value::Leaves(at_b),
+            _,
+            Value::Leaves(n_columns),
+            Value::Leaves(b_by_k),
+        ] = arguments
+        else {
+            return Ok(None);
+        };
+        let Some(b_by_k) = b_by_k[0].constant() else {
+            return Ok(None);
+        };
+        let (Some(sums), Some(staged)) = (self.group_sums(sums, n_columns)?, self.staged()) else {
+            return Ok(None);
+        };
+        let product = self.group_product();
+        let b = self.factor(&staged, at_b[0], b_by_k != 0);
+        self.converge();
+        self.kernel.begin_products();
+        for (words, step) in left.chunks_exact(4).zip(0..PRODUCTS) {
+            let words = [words[0], words[1], words[2], words[3]];
+            let b = self.terms_of(b, step);
+            self.kernel
+                .multiply_registers(product, words, b, &sums, true);
+        }
+        self.kernel.commit_products();
+        Ok(Some(Value::Leaves(Vec::new())))
+    }
+
+    /// Returns the registers of the sums of columns, if their number is a constant and the sums are in registers.
+    fn group_sums(&self, sums: &Place, n_columns: &[Operand]) -> Result<Option<Vec<Register>>> {
         let At::Registers {
             variable,
             leaf,
@@ -65,34 +119,37 @@ impl Lowering<'_> {
         else {
             return Ok(None);
         };
-        let Some(staged) = self.staged().filter(|_| choices.is_empty()) else {
-            return Ok(None);
-        };
-        let sums = self.registers_of(*variable, *leaf, n_columns as usize / 2)?;
-        let a = self.kernel.indexed(&staged, at_a[0], ELEMENT);
-        let b = self.kernel.indexed(&staged, at_b[0], ELEMENT);
-        let product = if self.options.halves_as_bfloat16 {
+        match n_columns[0].constant() {
+            Some(n) if choices.is_empty() => self
+                .registers_of(*variable, *leaf, n as usize / 2)
+                .map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    const fn group_product(&self) -> GroupProduct {
+        if self.options.halves_as_bfloat16 {
             GroupProduct::Bfloat16
         } else {
             GroupProduct::Half
-        };
-        // 16 terms are 32 bytes of a line, or two blocks of lines.
-        let [a, b] = [(a, a_by_k != 0), (b, b_by_k != 0)].map(|(start, by_k)| {
-            let next = if by_k { 32 } else { 2 * BLOCK };
-            let matrix = self.kernel.shared_matrix(&start, by_k, BLOCK, BLOCKS);
-            (matrix, next)
-        });
-        self.converge();
-        self.kernel.begin_products();
-        for step in 0..PRODUCTS {
-            let [a, b] = [a, b].map(|(matrix, next)| match step {
-                0 => matrix,
-                _ => self.kernel.matrix_plus(matrix, step * next),
-            });
-            self.kernel.multiply_shared(product, a, b, &sums);
         }
-        self.kernel.commit_products();
-        Ok(Some(Value::Leaves(Vec::new())))
+    }
+
+    /// Returns the factor at an element of `sh_staged`, and the distance in bytes to its next 16 terms: they are 32 bytes of a line, or two
+    /// blocks of lines.
+    fn factor(&mut self, staged: &Address, at: Operand, by_k: bool) -> (SharedMatrix, u32) {
+        let start = self.kernel.indexed(staged, at, ELEMENT);
+        let next = if by_k { 32 } else { 2 * BLOCK };
+        let matrix = self.kernel.shared_matrix(&start, by_k, BLOCK, BLOCKS);
+        (matrix, next)
+    }
+
+    /// Returns the 16 terms of a factor that a step of a call multiplies.
+    fn terms_of(&mut self, (matrix, next): (SharedMatrix, u32), step: u32) -> SharedMatrix {
+        match step {
+            0 => matrix,
+            _ => self.kernel.matrix_plus(matrix, step * next),
+        }
     }
 
     pub(super) fn await_products(&mut self, arguments: &[Value]) -> Option<Value> {
@@ -103,6 +160,28 @@ impl Lowering<'_> {
         let n_pending = n_pending[0].constant().unwrap_or(0);
         self.converge();
         self.kernel.await_products(n_pending as u32);
+        Some(Value::Leaves(Vec::new()))
+    }
+
+    pub(super) fn begin_turn(&mut self, arguments: &[Value]) -> Option<Value> {
+        let [Value::Leaves(group)] = arguments else {
+            return None;
+        };
+        self.converge();
+        let waits = self.kernel.compare(Comparison::Ne, group[0], 0u32);
+        self.kernel.await_group(group[0], waits);
+        Some(Value::Leaves(Vec::new()))
+    }
+
+    pub(super) fn end_turn(&mut self, arguments: &[Value]) -> Option<Value> {
+        let [Value::Leaves(group)] = arguments else {
+            return None;
+        };
+        self.converge();
+        let next = self.sum(group[0], 1u32.into());
+        let n_groups = self.n_invocations() / GROUP;
+        let signals = self.kernel.compare(Comparison::Lt, next, n_groups);
+        self.kernel.signal_group(next, signals);
         Some(Value::Leaves(Vec::new()))
     }
 

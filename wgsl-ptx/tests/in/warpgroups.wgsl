@@ -21,7 +21,10 @@ fn staged_half(at: u32, by_k: bool, n: u32, k: u32) -> f16 {
     return sh_staged[at + 128 * block + 16 * (line % 8) + 2 * unit + along / 4 % 2][along % 4];
 }
 
-fn multiply_staged(sums: ptr<function, GroupSums>, at_a: u32, at_b: u32, lane: u32, n_columns: u32, a_by_k: bool, b_by_k: bool) {
+fn multiply_staged(sums: ptr<function, GroupSums>, at_a: u32, at_b: u32, lane: u32, n_columns: u32, a_by_k: bool, b_by_k: bool, adds: bool) {
+    if !adds {
+        *sums = GroupSums();
+    }
     for (var k = 0u; k < 64; k++) {
         for (var i = 0u; i < n_columns / 2; i++) {
             let row = 16 * (lane / 32) + lane % 32 / 4 + 8 * (i / 2 % 2);
@@ -34,6 +37,12 @@ fn multiply_staged(sums: ptr<function, GroupSums>, at_a: u32, at_b: u32, lane: u
 }
 
 fn await_products(n_pending: u32) {
+}
+
+fn begin_turn(group: u32) {
+}
+
+fn end_turn(group: u32) {
 }
 
 // Returns the sums of the columns that are alike modulo 8, each weighted by its place.
@@ -57,11 +66,14 @@ fn weighted(sums: array<vec4<f32>, 8>) -> vec4<f32> {
     var along_a: GroupSums;
     var along_b: GroupSums;
     var twice: GroupSums;
-    multiply_staged(&lines, at_a, 2048u, i % 128u, 64u, true, true);
-    multiply_staged(&along_a, at_a, 2048u, i % 128u, 64u, true, false);
-    multiply_staged(&along_b, at_a, 2048u, i % 128u, 64u, false, true);
-    multiply_staged(&twice, at_a, 2048u, i % 128u, 64u, false, false);
-    multiply_staged(&twice, at_a, 2048u, i % 128u, 32u, true, true);
+    lines[0][1] = vec4(1.0);
+    begin_turn(i / 128u);
+    multiply_staged(&lines, at_a, 2048u, i % 128u, 64u, true, true, false);
+    multiply_staged(&along_a, at_a, 2048u, i % 128u, 64u, true, false, true);
+    multiply_staged(&along_b, at_a, 2048u, i % 128u, 64u, false, true, true);
+    multiply_staged(&twice, at_a, 2048u, i % 128u, 64u, false, false, true);
+    multiply_staged(&twice, at_a, 2048u, i % 128u, 32u, true, true, true);
+    end_turn(i / 128u);
     await_products(3u);
     output[i] = weighted(lines[0]);
     await_products(0u);

@@ -1,6 +1,46 @@
-// Part of tensor_attention_half: queries, keys and values on their way to workgroup memory.
+// Queries and values in workgroup memory: parts of tensor_attention_half and tensor_attention_warpgroup.
 //
-// import: lib/stage
+// The file that imports these declares WIDTH, the invocations of a workgroup, and IN_BLOCKS: lines are in blocks, as wgsl-ptx describes for
+// `staged_half`, or else padded by a unit, so that eight of them lie in different banks.
+//
+// import: lib/attention_rows
+
+/// Queries, keys and values are of bfloat16.
+override BFLOAT: bool = false;
+
+/// The least bits, without the sign, of a number that is not finite.
+override NOT_FINITE: u32 = select(0x7c00u, 0x7f80u, BFLOAT);
+// Vectors of four halves from a padded line to the next.
+override STRIDE: u32 = 2u * UNITS + 2u;
+override CLEARED: u32 = select(DIM, 2u * DIM, WINDOW);
+
+// First keys with a value that is not finite in each column, in steps with masks; then, if WINDOW, keys after the last of these.
+var<workgroup> sh_cleared: array<atomic<u32>, CLEARED>;
+
+// Returns the place of a unit of a line, one of `n_lines`.
+fn place_in_lines(n_lines: u32, line: u32, unit: u32) -> u32 {
+    if IN_BLOCKS {
+        return 16u * (n_lines * (unit / 8u) + line) + 2u * ((unit ^ line) % 8u);
+    }
+    return line * STRIDE + 2u * unit;
+}
+
+// Returns the place of a unit of a key's values: blocks have 64 keys.
+fn value_place(key: u32, unit: u32) -> u32 {
+    if IN_BLOCKS {
+        return key / 64u * (128u * UNITS) + place_in_lines(64u, key % 64u, unit);
+    }
+    return place_in_lines(KEYS, key, unit);
+}
+
+fn begin_cleared(i: u32) {
+    for (var column = i; column < DIM; column += WIDTH) {
+        atomicStore(&sh_cleared[column], 0xffffffffu);
+        if WINDOW {
+            atomicStore(&sh_cleared[DIM + column], 0u);
+        }
+    }
+}
 
 // Copies a workgroup's queries to the start of `sh_staged`.
 fn stage_queries(i: u32, first_row: u32, start: u32, head: u32) {
@@ -12,23 +52,10 @@ fn stage_queries(i: u32, first_row: u32, start: u32, head: u32) {
             let at = start + (head + row % params.n_shared) * params.q.z + row / params.n_shared * params.q.w + column;
             found = q[at];
         }
-        let to = unit / UNITS * STRIDE + 2u * column;
+        let to = place_in_lines(ROWS, unit / UNITS, column);
         sh_staged[to] = found.first;
         sh_staged[to + 1u] = found.second;
     }
-}
-
-// Starts the copies of 64 keys and values.
-fn stage_keys(i: u32, stage: u32, key: u32, end: u32, start_k: u32, start_v: u32) {
-    let column = i % UNITS;
-    let has_column = 8u * column < params.dim;
-    let to = ROWS * STRIDE + stage * STAGE + 2u * column;
-    for (var line = i / UNITS; line < KEYS; line += WIDTH / UNITS) {
-        let inside = has_column && key + line < end;
-        stage_left(to + line * STRIDE, start_k + (key + line) * params.k.w + column, inside);
-        stage_right(to + (KEYS + line) * STRIDE, start_v + (key + line) * params.v.w + column, inside);
-    }
-    end_stage();
 }
 
 // Returns which of two values are finite.
@@ -58,7 +85,7 @@ fn keep_finite(i: u32, at_v: u32, key: u32) {
     for (var own = i; own < KEYS * UNITS * 2u; own += WIDTH) {
         let line = own / (2u * UNITS);
         let column = own % (2u * UNITS);
-        let at = at_v + line * STRIDE + column;
+        let at = at_v + value_place(line, column / 2u) + column % 2u;
         let values = sh_staged[at];
         let kept = vec4(finite(values.xy, 4u * column, key + line), finite(values.zw, 4u * column + 2u, key + line));
         if !all(kept) {
