@@ -79,27 +79,45 @@ fn join_shaders(stripped: bool) -> io::Result<()> {
         ) else {
             continue;
         };
-        let write = |folder: &str, file: String| {
-            let joined = join(name, folder)?;
+        let write = |replaced: [&str; 2], file: String| {
+            let joined = join(name, replaced)?;
             let wgsl = if stripped { strip(&joined) } else { joined };
             fs::write(Path::new(&out).join(file), wgsl)
         };
-        write(PAGES, format!("{name}.wgsl"))?;
-        if OF_CHUNKS.contains(&name) {
-            write("lib/chunks/", format!("{name}.chunks.wgsl"))?;
+        write([""; 2], format!("{name}.wgsl"))?;
+        for (kernels, replaced, text) in SECOND_TEXTS {
+            if kernels.contains(&name) {
+                write(replaced, format!("{name}.{text}.wgsl"))?;
+            }
         }
     }
     Ok(())
 }
 
-/// The files in `shaders/lib/pages` treat pages that lie back to back. Those of the same names in `shaders/lib/chunks` take
-/// their place in a second text of these kernels, for chunks with a length each.
-const PAGES: &str = "lib/pages/";
-const OF_CHUNKS: [&str; 4] = ["lz4_copy", "lz4_emit", "lz4_parse", "lz4_tokens"];
+/// Kernels that have a second text, in which files of one folder take the place of those of the same names in another, and its name.
+/// The files in `shaders/lib/pages` treat pages that lie back to back, those in `shaders/lib/chunks` chunks with a length each. With the files in
+/// `shaders/lib/plain` kernels store products, with those in `shaders/lib/fused` what an epilogue makes of them.
+const SECOND_TEXTS: [(&[&str], [&str; 2], &str); 2] = [
+    (
+        &["lz4_copy", "lz4_emit", "lz4_parse", "lz4_tokens"],
+        ["lib/pages/", "lib/chunks/"],
+        "chunks",
+    ),
+    (
+        &[
+            "tensor_matmul",
+            "tensor_matmul_half",
+            "tensor_matmul_tf32",
+            "tensor_matmul_warpgroup",
+        ],
+        ["lib/plain/", "lib/fused/"],
+        "fused",
+    ),
+];
 
-/// Returns the text of a kernel followed by every file that it imports, directly or not, once each, those of `folder` in place
-/// of [`PAGES`]. The kernel's own text comes first, so that its line numbers hold; the order of declarations means nothing in WGSL.
-fn join(kernel: &str, folder: &str) -> io::Result<String> {
+/// Returns the text of a kernel followed by every file that it imports, directly or not, once each, those of the folder
+/// `to` in place of those of `from`. The kernel's own text comes first, so that its line numbers hold; the order of declarations means nothing in WGSL.
+fn join(kernel: &str, [from, to]: [&str; 2]) -> io::Result<String> {
     let mut names = vec![kernel.to_owned()];
     let mut joined = String::new();
     let mut next = 0;
@@ -108,7 +126,7 @@ fn join(kernel: &str, folder: &str) -> io::Result<String> {
         let text = fs::read_to_string(&path)
             .map_err(|error| io::Error::other(format!("{path}, for {kernel}: {error}")))?;
         for import in imports(&text) {
-            let import = import.replace(PAGES, folder);
+            let import = import.replacen(from, to, 1);
             if !names.contains(&import) {
                 names.push(import);
             }

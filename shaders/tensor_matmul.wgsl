@@ -4,13 +4,13 @@
 // and `b` are staged in workgroup memory while the next ones are prefetched into registers, in blocks of 4x4. A long k is
 // split into slices over workgroups (split-k), which tensor_reduce_columns sums up.
 // Bindings: `a`, `b`: f32, a whole number of vec4; `c`: [batch, slices, m, pitch_c] f32 from offset_c on, of each row the
-// first n.
+// first n. In a second text, of which shaders/lib/fused/finish.wgsl has the bindings, an epilogue; there, one slice and pitch_c of n.
 // Rows of `a` (its columns, unless A_BY_K) and of `b` (its columns, if B_BY_K) have stride `pitch`; their elements stride 1.
 // With A_ALIGNED (B_ALIGNED), offset, pitch, batch stride and row length are multiples of 4.
 // Preconditions: nothing is 0 but strides and offsets; k_slice is a multiple of DEPTH; slices * k_slice >= k.
 // Twin: src/tensor/cpu/matmul.rs
 //
-// import: tensor_matmul/blocks, tensor_matmul/sums, tensor_matmul/results
+// import: tensor_matmul/blocks, tensor_matmul/sums, tensor_matmul/results, lib/plain/finish
 
 // Invocations along n and m, and groups of 4 rows and columns per invocation: 1 or 2 of rows, 1, 2 or 4 of columns. There
 // must be at least as many invocations as either tile has blocks in a step.

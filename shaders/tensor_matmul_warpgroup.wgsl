@@ -10,7 +10,7 @@
 // an invocation's copies are multiples of 8 lines apart; STAGES is at least 3.
 // Twin: src/tensor/cpu/matmul.rs
 //
-// import: lib/product_tiles, lib/warpgroup
+// import: lib/product_tiles, lib/warpgroup, lib/plain/finish
 enable f16;
 
 // Warpgroups, along m.
@@ -81,6 +81,16 @@ fn tensor_matmul_warpgroup(
     let start = (tile.batch * params.n_slices + tile.slice) * params.m * params.n;
     let row = tile.row + own_row + 16u * (i / 32u % 4u) + i % 32u / 4u;
     let column = tile.column + 2u * (i % 4u);
+    if IS_FUSED {
+        finish_group_columns(&sums, 0u, start, row, column);
+        if TILE_N > 64u {
+            finish_group_columns(&sums, 1u, start, row, column + 64u);
+        }
+        if TILE_N > 128u {
+            finish_group_columns(&sums, 2u, start, row, column + 128u);
+            finish_group_columns(&sums, 3u, start, row, column + 192u);
+        }
+    }
     store_group_columns(sums[0], start, row, column);
     if TILE_N > 64u {
         store_group_columns(sums[1], start, row, column + 64u);
@@ -114,6 +124,18 @@ fn store_group_columns(sums: array<vec4<f32>, 8>, start: u32, row: u32, column: 
         store_sum(sums[x].y, at + 8u * x + 1u, 8u * x + 1u < n_first);
         store_sum(sums[x].z, below + 8u * x, 8u * x < n_second);
         store_sum(sums[x].w, below + 8u * x + 1u, 8u * x + 1u < n_second);
+    }
+}
+
+// Applies the epilogue to an invocation's sums of 64 columns, as store_group_columns stores them.
+fn finish_group_columns(sums: ptr<function, GroupSums>, group: u32, start: u32, row: u32, first: u32) {
+    for (var x = 0u; x < 8u; x++) {
+        let column = first + 8u * x;
+        let at = start + row * params.n + column;
+        let columns = vec4(column, column + 1u, column, column + 1u);
+        let places = vec4(at, at + 1u, at + 8u * params.n, at + 8u * params.n + 1u);
+        let inside = (columns < vec4(params.n)) & (vec4(row, row, row + 8u, row + 8u) < vec4(params.m));
+        (*sums)[group][x] = finished((*sums)[group][x], places, columns, inside);
     }
 }
 

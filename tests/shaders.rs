@@ -93,22 +93,30 @@ fn imports(wgsl: &str) -> Vec<&str> {
     lists.flat_map(|list| list.split(", ")).collect()
 }
 
-/// Folders of parts that take each other's place, as `build.rs` has them.
-const PAGES: &str = "lib/pages/";
-const CHUNKS: &str = "lib/chunks/";
+/// Folders of parts that take each other's place in second texts of kernels, as `build.rs` has them, and the number of these.
+const SECOND_TEXTS: [([&str; 2], usize); 2] = [
+    (["lib/pages/", "lib/chunks/"], 4),
+    (["lib/plain/", "lib/fused/"], 4),
+];
+
+/// Returns true for parts of second texts.
+fn is_of_second(file: &str) -> bool {
+    let mut folders = SECOND_TEXTS.iter().map(|([_, folder], _)| folder);
+    folders.any(|folder| file.starts_with(folder))
+}
 
 #[test]
 fn every_shader_file_is_in_the_kernel_table() {
     let files = files();
     let launches = launches();
     let texts = launches.values().map(|launch| launch.kernel.wgsl);
-    let is_of_chunks = |source: &&str| {
-        let mut parts = files.iter().filter(|(name, _)| name.starts_with(CHUNKS));
+    let is_second = |source: &&str| {
+        let mut parts = files.iter().filter(|(name, _)| is_of_second(name));
         parts.any(|(_, text)| source.contains(text))
     };
-    let (of_chunks, sources): (BTreeSet<&str>, BTreeSet<&str>) = texts.partition(is_of_chunks);
-    // Four kernels have a second text, with other parts.
-    assert_eq!(of_chunks.len(), 4);
+    let (second, sources): (BTreeSet<&str>, BTreeSet<&str>) = texts.partition(is_second);
+    let n_second: usize = SECOND_TEXTS.iter().map(|(_, n)| n).sum();
+    assert_eq!(second.len(), n_second);
     let kernels: Vec<_> = files
         .iter()
         .filter(|(name, _)| !name.contains('/'))
@@ -126,8 +134,9 @@ fn every_shader_file_is_in_the_kernel_table() {
     }
     assert_eq!(sources.len(), kernels.len());
     for part in files.keys().filter(|name| name.contains('/')) {
-        // These take the place of others.
-        let part = &part.replace(CHUNKS, PAGES);
+        // Some take the place of others.
+        let place = |part: String, ([from, to], _): &([&str; 2], usize)| part.replace(to, from);
+        let part = &SECOND_TEXTS.iter().fold(part.clone(), place);
         let is_imported = files
             .values()
             .any(|text| imports(text).contains(&part.as_str()));
@@ -139,8 +148,8 @@ fn every_shader_file_is_in_the_kernel_table() {
 fn functions_are_defined_once() {
     let files = files();
     let mut found = BTreeMap::new();
-    // Those of chunks have the names of those of pages.
-    for (file, text) in files.iter().filter(|(file, _)| !file.starts_with(CHUNKS)) {
+    // Those of second texts have the names of those whose place they take.
+    for (file, text) in files.iter().filter(|(file, _)| !is_of_second(file)) {
         for (_, name) in declarations(text)
             .into_iter()
             .filter(|(keyword, _)| *keyword == "fn")

@@ -36,7 +36,7 @@ fn place_in_stage(begin: u32, units: u32, stride: u32, i: u32) -> u32 {
     return begin + i / units * stride + 2u * (i % units);
 }
 
-// Stores a matrix of which a part is outside of the result, through workgroup memory.
+// Stores a matrix of which a part is outside of the result, or which has an epilogue, through workgroup memory.
 fn store_edge(sum: Sum, start: u32, row: u32, column: u32, subgroup: u32, lane: u32) {
     let own_edge = 256u * subgroup;
     coopStoreT(sum, &sh_edge[own_edge], 16u);
@@ -45,7 +45,8 @@ fn store_edge(sum: Sum, start: u32, row: u32, column: u32, subgroup: u32, lane: 
         let y = row + own / 16u;
         let x = column + own % 16u;
         if y < params.m && x < params.n {
-            c[start + y * params.n + x] = sh_edge[own_edge + own];
+            let to = start + y * params.n + x;
+            c[to] = finished(vec4(sh_edge[own_edge + own]), vec4(to), vec4(x), vec4(true)).x;
         }
     }
     workgroupBarrier();
@@ -57,7 +58,7 @@ fn store_tile(sums: ptr<function, Sums>, tile: Tile, own_row: u32, own_column: u
     let row = tile.row + own_row;
     let column = tile.column + own_column;
     let stride = params.n;
-    if tile.row + TILE_M <= params.m && tile.column + TILE_N <= params.n {
+    if !IS_FUSED && tile.row + TILE_M <= params.m && tile.column + TILE_N <= params.n {
         for (var y = 0u; y < MATRICES_M; y++) {
             for (var x = 0u; x < MATRICES_N; x++) {
                 let to = start + (row + 16u * y) * stride + column + 16u * x;

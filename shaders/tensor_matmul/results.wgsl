@@ -8,8 +8,11 @@ fn store_element(at: u32, x: f32) {
     }
 }
 
-fn store_row4(is_inner: bool, start: u32, row: u32, col: u32, x: vec4<f32>) {
+fn store_row4(is_inner: bool, start: u32, row: u32, col: u32, product: vec4<f32>) {
     let at = start + row * params.pitch_c + col;
+    let next = vec4(0u, 1u, 2u, 3u);
+    let inside = (col + next < vec4(params.n)) & vec4(row < params.m);
+    let x = finished(product, at + next, col + next, inside);
     if is_inner {
         store_element(at, x.x);
         store_element(at + 1u, x.y);

@@ -210,6 +210,8 @@ pub enum Slot {
     B,
     /// The bias that is added to each column.
     Bias,
+    /// The tensor that an epilogue adds to a product.
+    Residual,
     /// The values of attention. Its queries are [`A`](Self::A), its keys [`B`](Self::B).
     Values,
     /// The result of an operation.

@@ -4,6 +4,7 @@
 //! can all use it. The public module `tensor` re-exports it.
 
 mod dtype;
+mod epilogue;
 pub(crate) mod lengths;
 mod norm;
 mod precision;
@@ -12,6 +13,7 @@ pub(crate) mod shape;
 pub(crate) mod step;
 
 pub use dtype::DType;
+pub use epilogue::{Activation, Epilogue};
 pub use norm::Norm;
 pub use precision::Precision;
 pub use quantization::Quantization;

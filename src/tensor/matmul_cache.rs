@@ -3,12 +3,11 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::GpuTensor;
 use super::check_dims;
 use super::record::{Operand, Recording, factors};
 use super::shape::Shape;
-use super::step::Step;
 use super::view::TensorView;
+use super::{Epilogue, GpuTensor};
 use crate::gpu::{Backend, Buffer, GpuDevice, HostBuffer, HostMemory, HostUse, Sized64, Waitable};
 use crate::kernels::tensor::padded_bytes;
 use crate::memory::with_room;
@@ -328,24 +327,14 @@ impl Weight {
                 sum = Some(out.clone());
                 continue;
             };
-            let product = recording.allocate(shape.n_elements())?;
-            recording
-                .matmul(input.buffer, &part.buffer, &factors, &product)
-                .await?;
-            let view = TensorView::new(shape.clone());
-            let operand = |buffer| Operand {
-                buffer,
-                view: &view,
-            };
             let both = recording.allocate(shape.n_elements())?;
+            let epilogue = Epilogue {
+                residual: Some((before, 0)),
+                ..Epilogue::default()
+            };
+            let buffers = [input.buffer, &part.buffer];
             recording
-                .elementwise(
-                    &[Step::Add],
-                    operand(&before),
-                    Some(operand(&product)),
-                    shape,
-                    &both,
-                )
+                .matmul_finished(buffers, &factors, &epilogue, &both)
                 .await?;
             sum = Some(both);
         }

@@ -46,9 +46,9 @@ pub use view::{MemoryLayout, PartitionView, TensorView, TileInfo};
 
 #[cfg(gpu_engine)]
 pub use crate::engine::BackendUsed;
-pub use crate::ops::{DType, MAX_RANK, Precision, Quantization, Reduction, Shape, Step};
+pub use crate::ops::{
+    Activation, DType, Epilogue, MAX_RANK, Precision, Quantization, Reduction, Shape, Step,
+};
 // Modules of this folder import these by the paths below.
 pub(crate) use crate::ops::lengths::{check_dims, check_len};
-#[cfg(gpu_engine)]
-use crate::ops::step;
 use crate::ops::{lengths, shape};

@@ -11,13 +11,14 @@ use pagepress::internals::tensor::{
     AttentionSize, AttentionTiles, Cast, Convolution, CopyAxis, Elementwise, Heads, MatmulLimits,
     Matrix, MatrixUnits, Product, QuantizedProduct, Rotary, SoftmaxLimits, Source, Strided,
     attention_half_job, attention_job, cast_job, convolve2d_job, copy_job, elementwise_job,
-    matmul_half_job, matmul_job, matmul_naive_job, matmul_quantized_job, matmul_tf32_job, norm_job,
-    reduce_columns_job, reduce_rows_job, rotary_job, softmax_job,
+    epilogue_job, matmul_epilogue_job, matmul_half_job, matmul_job, matmul_naive_job,
+    matmul_quantized_job, matmul_tf32_job, norm_job, reduce_columns_job, reduce_rows_job,
+    rotary_job, softmax_job,
 };
 use pagepress::kernels::{ComputeUnits, Launch};
 use pagepress::lz4::Level;
 use pagepress::tensor::layer::Norm;
-use pagepress::tensor::{DType, Quantization, Reduction, Step};
+use pagepress::tensor::{Activation, DType, Epilogue, Quantization, Reduction, Step};
 
 /// Compute units with enough shared memory to stage small pages in it.
 const ROOMY: ComputeUnits = ComputeUnits {
@@ -134,13 +135,46 @@ fn jobs_on_matrix_units() -> Vec<Job> {
                 workgroup_bytes,
                 has_warpgroups,
             };
-            for dtype in [DType::F16, DType::BF16] {
-                jobs.extend(matmul_half_job(&what, dtype, units, LARGE).unwrap());
+            for epilogue in epilogues() {
+                for dtype in [DType::F16, DType::BF16] {
+                    jobs.extend(matmul_half_job(&what, dtype, epilogue, units, LARGE).unwrap());
+                }
+                jobs.extend(matmul_tf32_job(&what, epilogue, units, LARGE).unwrap());
             }
-            jobs.extend(matmul_tf32_job(&what, units, LARGE).unwrap());
         }
     }
     jobs
+}
+
+/// Returns no epilogue, and one with all parts.
+fn epilogues() -> [Epilogue<()>; 2] {
+    let all = Epilogue {
+        bias: Some(()),
+        activation: Some(Activation::Gelu),
+        residual: Some(()),
+    };
+    [Epilogue::default(), all]
+}
+
+/// Returns epilogues with each activation, alone and with all other parts.
+fn activations() -> Vec<Epilogue<()>> {
+    let all = [
+        Activation::Relu,
+        Activation::Sigmoid,
+        Activation::Tanh,
+        Activation::Swish,
+        Activation::Gelu,
+        Activation::GeluTanh,
+    ];
+    let of = |activation, other| Epilogue {
+        bias: other,
+        activation,
+        residual: other,
+    };
+    let each = all.into_iter().map(Some).chain([None]);
+    each.flat_map(|activation| [None, Some(())].map(|other| of(activation, other)))
+        .filter(|epilogue| !epilogue.is_none())
+        .collect()
 }
 
 /// The keys that queries see: all, those up to theirs, or at most 700 of these.
@@ -311,6 +345,8 @@ fn product_jobs(units: Option<ComputeUnits>) -> Vec<Job> {
             };
             jobs.push(matmul_job(&what, limits, 1 << 30).unwrap());
             jobs.push(matmul_job(&what, limits, 1 << 20).unwrap());
+            let [_, all] = epilogues();
+            jobs.extend(matmul_epilogue_job(&what, all, limits, 1 << 30).unwrap());
         }
     }
     jobs
@@ -390,6 +426,23 @@ fn tensor_jobs() -> Vec<Job> {
         }
     }
     jobs.push(matmul_naive_job(100, 70, 33).unwrap());
+    let limits = MatmulLimits {
+        workgroup_bytes: 16 << 10,
+        wide_units: None,
+    };
+    let dense = |rows, cols| Matrix::dense(rows, cols, rows * cols);
+    let what = Product {
+        batch: 1,
+        m: 67,
+        n: 5,
+        k: 3,
+        a: dense(67, 3),
+        b: dense(3, 5),
+    };
+    for epilogue in activations() {
+        jobs.extend(matmul_epilogue_job(&what, epilogue, limits, LARGE).unwrap());
+        jobs.extend(epilogue_job([67, 5], epilogue, LARGE));
+    }
     for (quantization, is_bfloat) in [
         (Quantization::Q4K, false),
         (Quantization::Q5K, false),

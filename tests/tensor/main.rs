@@ -17,6 +17,7 @@ mod common;
 #[cfg(not(target_arch = "wasm32"))]
 mod devices;
 mod elementwise;
+mod epilogues;
 mod errors;
 #[cfg(not(target_arch = "wasm32"))]
 mod gguf;
@@ -129,6 +130,12 @@ macro_rules! every_case {
                 products::matrices_of_any_size_work,
                 products::batches_extend_to_each_other,
                 products::matrices_of_large_buffers_work,
+                epilogues::epilogues_of_any_size_work,
+                epilogues::epilogues_of_special_numbers_are_as_documented,
+                epilogues::epilogues_of_batches_and_vectors_work,
+                epilogues::epilogues_on_matrix_units_are_those_of_f32,
+                epilogues::epilogues_in_batches_give_the_same,
+                epilogues::wrong_epilogues_are_typed_errors,
                 products::pictures_and_kernels_of_any_size_work,
                 products::nan_beside_a_kernel_stays_outside,
                 views::operands_extend_to_each_other,
@@ -264,6 +271,11 @@ macro_rules! every_case_in_parts {
                 products::matrices_of_any_size_work,
                 products::batches_extend_to_each_other,
                 products::matrices_of_large_buffers_work,
+                epilogues::epilogues_of_any_size_work,
+                epilogues::epilogues_of_special_numbers_are_as_documented,
+                epilogues::epilogues_of_batches_and_vectors_work,
+                epilogues::epilogues_on_matrix_units_are_those_of_f32,
+                epilogues::epilogues_in_batches_give_the_same,
                 products::pictures_and_kernels_of_any_size_work,
                 products::nan_beside_a_kernel_stays_outside,
                 views::operands_extend_to_each_other,

@@ -5,7 +5,8 @@ use pagepress::gpu::EngineChoice;
 use pagepress::gpu::{DeviceRequest, GpuDevice};
 use pagepress::tensor::layer::{Attention, Norm};
 use pagepress::tensor::{
-    GpuTensor, Quantization, QuantizedWeights, Reduction, Shape, Step, TensorView, cpu,
+    Epilogue, GpuTensor, Precision, Quantization, QuantizedWeights, Reduction, Shape, Step,
+    TensorView, cpu,
 };
 use pagepress::{Error, Result};
 
@@ -214,6 +215,56 @@ impl Subject {
                 })
                 .await,
             ),
+        }
+    }
+
+    /// Returns the product of matrices and its epilogue.
+    pub async fn matmul_with(
+        &self,
+        a: &Tensor,
+        b: &Tensor,
+        epilogue: Epilogue<&Tensor>,
+    ) -> Result<Made> {
+        let Epilogue {
+            bias,
+            activation,
+            residual,
+        } = epilogue;
+        match self {
+            Self::Cpu => {
+                let [m, k, n] = [a.dims()[0], a.dims()[1], b.dims()[1]];
+                let mut out = vec![0.0; m * n];
+                let values = [bias, residual].map(|tensor| tensor.map(Tensor::values));
+                let [bias, residual] = values.each_ref().map(Option::as_deref);
+                let epilogue = Epilogue {
+                    bias,
+                    activation,
+                    residual,
+                };
+                let (a, b) = (a.values(), b.values());
+                cpu::matmul_with_epilogue(&a, &b, epilogue, &mut out, [m, k, n])?;
+                Ok((out, vec![m, n]))
+            }
+            Self::Gpu(device) => {
+                made(async {
+                    let (a, b) = (resident(device, a).await?, resident(device, b).await?);
+                    let mut on_device = [None, None];
+                    for (to, tensor) in on_device.iter_mut().zip([bias, residual]) {
+                        if let Some(tensor) = tensor {
+                            *to = Some(resident(device, tensor).await?);
+                        }
+                    }
+                    let [bias, residual] = on_device.each_ref().map(Option::as_ref);
+                    let epilogue = Epilogue {
+                        bias,
+                        activation,
+                        residual,
+                    };
+                    a.matmul_with_epilogue_async(&b, Precision::F32, epilogue)
+                        .await
+                })
+                .await
+            }
         }
     }
 

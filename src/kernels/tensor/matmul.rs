@@ -1,12 +1,12 @@
 //! Jobs of matrix products.
 
-use super::matmul_launch::{Args, Product, launch, naive_launch};
+use super::matmul_launch::{Args, Product, fused_launch, launch, naive_launch};
 use super::matmul_parts::in_parts;
 use super::matmul_tiling::MatmulLimits;
 use super::{check_sizes, elements_of_binding, padded_bytes, reduce_columns_job};
 use crate::Result;
 use crate::kernels::{Arg, Job, Slot};
-use crate::ops::Reduction;
+use crate::ops::{Epilogue, Reduction};
 
 /// Returns the launches that compute [`Slot::Out`], `[batch, m, n]`, from `A` and `B`. Buffers larger than a
 /// binding are processed in parts.
@@ -49,6 +49,47 @@ pub fn matmul_job(what: &Product, limits: MatmulLimits, max_binding_bytes: u64) 
         append_sum(&mut job, size, max_binding_bytes)?;
     }
     Ok(job)
+}
+
+/// Returns the launches that compute [`Slot::Out`], `[batch, m, n]`, from `A` and `B`, with an epilogue; `None` if a buffer exceeds a
+/// binding.
+///
+/// # Errors
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, and for matrices that exceed their
+/// buffers.
+pub fn matmul_epilogue_job(
+    what: &Product,
+    epilogue: Epilogue<()>,
+    limits: MatmulLimits,
+    max_binding_bytes: u64,
+) -> Result<Option<Job>> {
+    what.check()?;
+    let most = elements_of_binding(max_binding_bytes);
+    let n_out = what.batch * what.m * what.n;
+    let (tiling, k_slice) = limits.choose(what);
+    let slices = what.k.div_ceil(k_slice);
+    if what.a.n.max(what.b.n).max(slices * n_out) > most {
+        return Ok(None);
+    }
+    let mut buffers = vec![
+        (Slot::A, padded_bytes(what.a.n)),
+        (Slot::B, padded_bytes(what.b.n)),
+        (Slot::Out, padded_bytes(n_out)),
+    ];
+    let finish = what.finish(epilogue);
+    buffers.extend(finish.buffers());
+    let memory = limits.workgroup_bytes;
+    let launches = if slices == 1 {
+        vec![fused_launch(what, tiling, memory, k_slice, epilogue)]
+    } else {
+        buffers.push((Slot::Slices, padded_bytes(slices * n_out)));
+        let args = Args::whole(what.n, Slot::Slices);
+        vec![
+            launch(what, tiling, memory, k_slice, args),
+            finish.sum(Slot::Slices, slices),
+        ]
+    };
+    Ok(Some(Job { buffers, launches }))
 }
 
 /// Returns the launch that computes [`Slot::Out`], `[m, n]`, from dense `A` and `B`, one element per invocation.

@@ -3,7 +3,7 @@
 use super::matmul_staged::{Form, MatrixUnits, Staged, staged_job};
 use super::{Product, R, U, W};
 use crate::kernels::{Job, KernelInfo};
-use crate::ops::DType;
+use crate::ops::{DType, Epilogue};
 use crate::{Error, Result};
 
 /// The kernel. Only CUDA runs it: the compiler of NVIDIA's driver for Vulkan spills its registers.
@@ -20,12 +20,26 @@ const GROUPS: KernelInfo = super::kernel(
     &[R, R, W, U],
 );
 
+/// The kernels with an epilogue.
+const FUSED: KernelInfo = super::kernel(
+    "tensor_matmul_half",
+    shader!("tensor_matmul_half.fused.wgsl"),
+    &[R, R, W, U, R, R],
+);
+const FUSED_GROUPS: KernelInfo = super::kernel(
+    "tensor_matmul_warpgroup",
+    shader!("tensor_matmul_warpgroup.fused.wgsl"),
+    &[R, R, W, U, R, R],
+);
+
 static HALF: KernelInfo = KERNEL;
 static HALF_GROUPS: KernelInfo = GROUPS;
+static HALF_FUSED: [KernelInfo; 2] = [FUSED, FUSED_GROUPS];
 
 /// The same for matrices of bfloat16, which the matrix units multiply instead of halves.
 static BFLOAT16: KernelInfo = KERNEL.of_bfloat16();
 static BFLOAT16_GROUPS: KernelInfo = GROUPS.of_bfloat16();
+static BFLOAT16_FUSED: [KernelInfo; 2] = [FUSED.of_bfloat16(), FUSED_GROUPS.of_bfloat16()];
 
 /// Configurations, the fastest for large products first. The last one fits the workgroup memory of every GPU.
 const FORMS: [Form; 10] = [
@@ -43,13 +57,14 @@ const FORMS: [Form; 10] = [
 
 /// Returns the kernels of a 16-bit type.
 const fn staged(dtype: DType) -> Staged {
-    let (kernel, groups) = match dtype {
-        DType::BF16 => (&BFLOAT16, &BFLOAT16_GROUPS),
-        _ => (&HALF, &HALF_GROUPS),
+    let (kernel, groups, fused) = match dtype {
+        DType::BF16 => (&BFLOAT16, &BFLOAT16_GROUPS, &BFLOAT16_FUSED),
+        _ => (&HALF, &HALF_GROUPS, &HALF_FUSED),
     };
     Staged {
         kernel,
         of_warpgroups: Some(groups),
+        fused: [&fused[0], &fused[1]],
         dtype,
         pads: [8; 2],
         forms: &FORMS,
@@ -57,7 +72,7 @@ const fn staged(dtype: DType) -> Staged {
 }
 
 /// Returns the launch that computes [`Slot::Out`], `[batch, m, n]` of `f32`, from `A` and `B` of the 16-bit type
-/// `dtype`, on matrix units; `None` if a buffer exceeds a binding or the device has too little workgroup memory.
+/// `dtype`, with an epilogue, on matrix units; `None` if a buffer exceeds a binding or the device has too little workgroup memory.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a length of 0, for matrices that exceed their buffers, and for factors that the kernel
@@ -65,6 +80,7 @@ const fn staged(dtype: DType) -> Staged {
 pub fn matmul_half_job(
     what: &Product,
     dtype: DType,
+    epilogue: Epilogue<()>,
     units: MatrixUnits,
     max_binding_bytes: u64,
 ) -> Result<Option<Job>> {
@@ -76,7 +92,7 @@ pub fn matmul_half_job(
             expected: "16-bit elements in lines that start at multiples of 8",
         });
     }
-    staged_job(what, kernels, units, max_binding_bytes)
+    staged_job(what, kernels, epilogue, units, max_binding_bytes)
 }
 
 /// Returns the launch of one product of dense matrices of halves on matrix units, by warpgroups or by subgroups; `None` where k or n
@@ -155,7 +171,13 @@ mod tests {
     #[test]
     fn long_sums_of_few_rows_are_split() {
         let slices = |m, k| {
-            let job = matmul_half_job(&dense(m, 4096, k), DType::F16, A100, 1 << 30);
+            let job = matmul_half_job(
+                &dense(m, 4096, k),
+                DType::F16,
+                Epilogue::default(),
+                A100,
+                1 << 30,
+            );
             let launches = job.unwrap().unwrap().launches;
             let (_, length) = choose(HALVES, &dense(m, 4096, k), A100).unwrap();
             (length, launches.len())
@@ -167,9 +189,33 @@ mod tests {
 
     #[test]
     fn lines_start_at_units() {
-        assert!(matmul_half_job(&dense(64, 64, 12), DType::F16, H100, 1 << 30).is_err());
-        assert!(matmul_half_job(&dense(64, 64, 16), DType::F32, H100, 1 << 30).is_err());
-        let bound = matmul_half_job(&dense(64, 64, 16), DType::BF16, H100, 1 << 10);
+        assert!(
+            matmul_half_job(
+                &dense(64, 64, 12),
+                DType::F16,
+                Epilogue::default(),
+                H100,
+                1 << 30
+            )
+            .is_err()
+        );
+        assert!(
+            matmul_half_job(
+                &dense(64, 64, 16),
+                DType::F32,
+                Epilogue::default(),
+                H100,
+                1 << 30
+            )
+            .is_err()
+        );
+        let bound = matmul_half_job(
+            &dense(64, 64, 16),
+            DType::BF16,
+            Epilogue::default(),
+            H100,
+            1 << 10,
+        );
         assert_eq!(bound, Ok(None));
     }
 }

@@ -1,14 +1,23 @@
 //! Launches of matrix products, and the layouts that describe them.
 
+use super::epilogue::Finish;
 use super::matmul_tiling::{MatmulLimits, Tiling};
 use super::{R, U, W, check_sizes, grid, kernel, span};
 use crate::kernels::{Arg, KernelInfo, Launch, Slot};
+use crate::ops::Epilogue;
 use crate::{Error, Result};
 
 pub(super) static MATMUL: KernelInfo = kernel(
     "tensor_matmul",
     shader!("tensor_matmul.wgsl"),
     &[R, R, W, U],
+);
+
+/// The kernel with an epilogue.
+pub(super) static FUSED: KernelInfo = kernel(
+    "tensor_matmul",
+    shader!("tensor_matmul.fused.wgsl"),
+    &[R, R, W, U, R, R],
 );
 
 pub(super) static NAIVE: KernelInfo = kernel(
@@ -80,6 +89,14 @@ impl Product {
             k,
             a: Matrix::dense(m, k, batch * m * k),
             b: Matrix::dense(k, n, batch * k * n),
+        }
+    }
+
+    /// Returns the result and its epilogue.
+    pub(super) const fn finish(&self, epilogue: Epilogue<()>) -> Finish {
+        Finish {
+            size: [self.batch, self.m, self.n],
+            epilogue,
         }
     }
 
@@ -162,6 +179,27 @@ pub(in crate::kernels) fn naive_launch(m: u64, n: u64, k: u64) -> Launch {
             Arg::Params([m, n, k, 0].map(|n| n as u32).to_vec()),
         ],
     }
+}
+
+/// Returns a launch with an epilogue, of products whose k is not sliced.
+pub(super) fn fused_launch(
+    what: &Product,
+    tiling: Tiling,
+    workgroup_bytes: u32,
+    k_slice: u64,
+    epilogue: Epilogue<()>,
+) -> Launch {
+    let args = Args::whole(what.n, Slot::Out);
+    let mut launch = launch(what, tiling, workgroup_bytes, k_slice, args);
+    fuse(&mut launch, &FUSED, what.finish(epilogue));
+    launch
+}
+
+/// Replaces the kernel of a launch by one with an epilogue.
+pub(super) fn fuse(launch: &mut Launch, kernel: &'static KernelInfo, finish: Finish) {
+    launch.kernel = kernel;
+    launch.overrides.extend(finish.overrides());
+    launch.args.extend(finish.args(Slot::A));
 }
 
 /// Returns a launch with slices of k of `k_slice` terms each.

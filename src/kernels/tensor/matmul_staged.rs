@@ -1,11 +1,12 @@
 //! Jobs of products on matrix units, whose kernels stage tiles of the factors in workgroup memory.
 
 use super::matmul::append_sum;
+use super::matmul_launch::fuse;
 use super::matmul_time::{MIN_SLICE, SLICES, time};
 use super::{Matrix, Product, grid, padded_bytes, padded_bytes_of};
 use crate::Result;
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
-use crate::ops::DType;
+use crate::ops::{DType, Epilogue};
 
 /// A kernel that stages tiles of its factors in workgroup memory.
 #[derive(Debug, Clone, Copy)]
@@ -13,6 +14,8 @@ pub(super) struct Staged {
     pub(super) kernel: &'static KernelInfo,
     /// The kernel of configurations of warpgroups.
     pub(super) of_warpgroups: Option<&'static KernelInfo>,
+    /// The kernels with an epilogue: in place of `kernel`, and of `of_warpgroups`.
+    pub(super) fused: [&'static KernelInfo; 2],
     /// Type of the elements of both factors.
     pub(super) dtype: DType,
     /// Elements by which rows of tiles are padded, where these are along k and where they are not.
@@ -144,6 +147,15 @@ impl Form {
         all.map(|(name, n)| (name, n as u32)).collect()
     }
 
+    /// Returns the kernel with an epilogue.
+    fn fused_kernel(self, staged: Staged) -> &'static KernelInfo {
+        let [of_subgroups, of_warpgroups] = staged.fused;
+        match (self.multipliers, staged.of_warpgroups) {
+            (Multipliers::Warpgroups(..), Some(_)) => of_warpgroups,
+            _ => of_subgroups,
+        }
+    }
+
     /// Returns the estimated time in ns of a product in slices of k.
     fn time(self, what: &Product, k_slice: u64, n_units: u64) -> u64 {
         let [rows, columns] = self.tile();
@@ -177,10 +189,11 @@ pub const fn takes_units(matrix: &Matrix, is_along_k: bool, k: u64, unit: u64) -
         && (!is_along_k || k.is_multiple_of(unit))
 }
 
-/// Returns the job of a product that the kernel [takes](Staged::takes).
+/// Returns the job of a product that the kernel [takes](Staged::takes), with an epilogue.
 pub(super) fn staged_job(
     what: &Product,
     staged: Staged,
+    epilogue: Epilogue<()>,
     units: MatrixUnits,
     max_binding_bytes: u64,
 ) -> Result<Option<Job>> {
@@ -196,6 +209,8 @@ pub(super) fn staged_job(
         (Slot::Out, padded_bytes(n_out)),
     ];
     buffers.extend((slices > 1).then(|| (Slot::Slices, padded_bytes(slices * n_out))));
+    let finish = what.finish(epilogue);
+    buffers.extend(finish.buffers());
     if buffers.iter().any(|(_, n)| *n > max_binding_bytes) {
         return Ok(None);
     }
@@ -203,7 +218,13 @@ pub(super) fn staged_job(
         buffers,
         launches: vec![launch(what, staged, form, k_slice)],
     };
-    if slices > 1 {
+    if !epilogue.is_none() {
+        if slices > 1 {
+            job.launches.push(finish.sum(Slot::Slices, slices));
+        } else if let [only] = &mut job.launches[..] {
+            fuse(only, form.fused_kernel(staged), finish);
+        }
+    } else if slices > 1 {
         let size = [what.batch, slices, what.m * what.n];
         append_sum(&mut job, size, max_binding_bytes)?;
     }

@@ -3,7 +3,7 @@
 use super::matmul_staged::{Form, MatrixUnits, Staged, staged_job};
 use super::{Product, R, U, W};
 use crate::kernels::{Job, KernelInfo};
-use crate::ops::DType;
+use crate::ops::{DType, Epilogue};
 use crate::{Error, Result};
 
 /// The kernel. WGSL for other engines has no TF32.
@@ -14,9 +14,18 @@ static TF32: KernelInfo = super::kernel(
 )
 .of_tf32();
 
+/// The kernel with an epilogue.
+static FUSED: KernelInfo = super::kernel(
+    "tensor_matmul_tf32",
+    shader!("tensor_matmul_tf32.fused.wgsl"),
+    &[R, R, W, U, R, R],
+)
+.of_tf32();
+
 const STAGED: Staged = Staged {
     kernel: &TF32,
     of_warpgroups: None,
+    fused: [&FUSED; 2],
     dtype: DType::F32,
     pads: [4, 8],
     forms: &FORMS,
@@ -31,8 +40,8 @@ const FORMS: [Form; 5] = [
     Form::new([1, 2], [4, 4], 3, 16, 50),
 ];
 
-/// Returns the launch that computes [`Slot::Out`](crate::kernels::Slot::Out), `[batch, m, n]`, from `A` and `B`, all of `f32`, on
-/// matrix units, which round the factors to TF32; `None` if a buffer exceeds a binding or the device has too little
+/// Returns the launch that computes [`Slot::Out`](crate::kernels::Slot::Out), `[batch, m, n]`, from `A` and `B`, all of `f32`, with an
+/// epilogue, on matrix units, which round the factors to TF32; `None` if a buffer exceeds a binding or the device has too little
 /// workgroup memory.
 ///
 /// # Errors
@@ -40,6 +49,7 @@ const FORMS: [Form; 5] = [
 /// lines do not start at multiples of four elements.
 pub fn matmul_tf32_job(
     what: &Product,
+    epilogue: Epilogue<()>,
     units: MatrixUnits,
     max_binding_bytes: u64,
 ) -> Result<Option<Job>> {
@@ -50,7 +60,7 @@ pub fn matmul_tf32_job(
             expected: "lines that start at multiples of 4",
         });
     }
-    staged_job(what, STAGED, units, max_binding_bytes)
+    staged_job(what, STAGED, epilogue, units, max_binding_bytes)
 }
 
 /// Returns the launch of one product of dense matrices on matrix units; `None` where k or n is no multiple of 4.
@@ -99,11 +109,11 @@ mod tests {
 
     #[test]
     fn lines_start_at_units() {
-        assert!(matmul_tf32_job(&dense(64, 64, 6), H100, 1 << 30).is_err());
-        assert!(matmul_tf32_job(&dense(64, 66, 8), H100, 1 << 30).is_err());
-        let bound = matmul_tf32_job(&dense(64, 64, 16), H100, 1 << 10);
+        assert!(matmul_tf32_job(&dense(64, 64, 6), Epilogue::default(), H100, 1 << 30).is_err());
+        assert!(matmul_tf32_job(&dense(64, 66, 8), Epilogue::default(), H100, 1 << 30).is_err());
+        let bound = matmul_tf32_job(&dense(64, 64, 16), Epilogue::default(), H100, 1 << 10);
         assert_eq!(bound, Ok(None));
-        let sliced = matmul_tf32_job(&dense(16, 512, 4096), H100, 1 << 30);
+        let sliced = matmul_tf32_job(&dense(16, 512, 4096), Epilogue::default(), H100, 1 << 30);
         assert_eq!(sliced.unwrap().unwrap().launches.len(), 2);
     }
 }

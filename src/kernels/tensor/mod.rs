@@ -12,6 +12,7 @@ mod cast;
 mod convolve;
 mod copy;
 mod elementwise;
+mod epilogue;
 mod matmul;
 #[cfg(not(target_arch = "wasm32"))]
 mod matmul_half;
@@ -43,7 +44,8 @@ pub use cast::{Cast, cast_job};
 pub use convolve::{Convolution, convolve2d_job};
 pub use copy::{CopyAxis, copy_job};
 pub use elementwise::{Elementwise, MAX_STEPS, Source, Strided, elementwise_job};
-pub use matmul::{matmul_job, matmul_naive_job};
+pub use epilogue::epilogue_job;
+pub use matmul::{matmul_epilogue_job, matmul_job, matmul_naive_job};
 #[cfg(not(target_arch = "wasm32"))]
 pub use matmul_half::matmul_half_job;
 pub use matmul_launch::{Matrix, Product};
@@ -68,13 +70,15 @@ pub(super) use {
 
 /// All tensor kernels that every engine runs. [`matmul_half_job`], [`matmul_tf32_job`] and [`attention_half_job`] have
 /// others, for CUDA alone.
-pub const KERNELS: [&KernelInfo; 18] = [
+pub const KERNELS: [&KernelInfo; 20] = [
     &elementwise::ELEMENTWISE,
     &copy::COPY,
     &cast::CAST,
     &reduce::ROWS,
     &reduce::COLUMNS,
     &matmul_launch::MATMUL,
+    &matmul_launch::FUSED,
+    &epilogue::SUM,
     &matmul_launch::NAIVE,
     &quantized::MATMUL_QUANTIZED,
     &quantized::MATVEC_QUANTIZED,

@@ -42,9 +42,9 @@ pub fn elementwise(steps: &[Step], a: &[f32], b: Option<&[f32]>, out: &mut [f32]
 }
 
 /// A share of the result, which initially contains the first operand.
-struct InPlace<'a> {
-    out: &'a mut [f32],
-    b: &'a [f32],
+pub(super) struct InPlace<'a> {
+    pub(super) out: &'a mut [f32],
+    pub(super) b: &'a [f32],
 }
 
 impl Each for InPlace<'_> {

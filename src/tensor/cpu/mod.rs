@@ -28,7 +28,7 @@ pub(crate) use halves::from_le_bytes;
 pub(crate) use halves::not_half;
 pub use halves::{bf16_bits, bf16_value, f16_bits, f16_value, from_bits, to_bits};
 pub use layer::layer_forward;
-pub use matmul::matmul;
+pub use matmul::{matmul, matmul_with_epilogue};
 pub use norm::norm;
 pub use quantize::{quantize, quantize_to_vec};
 pub use quantized::{dequantize, matmul_quantized, to_f16};

@@ -9,7 +9,7 @@ use super::weights::LayerWeights;
 use crate::gpu::{Buffer, GpuDevice, Sized64};
 use crate::tensor::op::Op;
 use crate::tensor::record::{AnyOperand, Operand, Recording};
-use crate::tensor::{DType, GpuTensor, Shape, Step, TensorView};
+use crate::tensor::{Activation, DType, Epilogue, GpuTensor, Shape, Step, TensorView};
 use crate::{Error, Result};
 
 /// A layer of a transformer on a device. [The module](crate::tensor::layer) defines what it computes.
@@ -210,16 +210,18 @@ impl WgslForwardPass {
             .normal(recording, input, &self.parts.attention_norm)
             .await?;
         let found = self.attention(recording, normal.operand()).await?;
-        let found = self
+        let plus = |rows| Epilogue {
+            residual: Some(rows),
+            ..Epilogue::default()
+        };
+        let middle = self
             .parts
             .o
-            .apply(recording, found.operand(), None, &[])
+            .apply(recording, found.operand(), None, plus(input))
             .await?;
-        let middle = found.by(recording, &[Step::Add], Some(input)).await?;
         let rows = middle.operand();
         let normal = self.normal(recording, rows, &self.parts.mlp_norm).await?;
-        let made = self.mlp(recording, normal.operand()).await?;
-        made.by(recording, &[Step::Add], Some(rows)).await
+        self.mlp(recording, normal.operand(), plus(rows)).await
     }
 
     async fn normal(
@@ -244,9 +246,10 @@ impl WgslForwardPass {
         let q_lora = lora.and_then(|lora| lora.q.as_ref());
         let k_lora = lora.and_then(|lora| lora.k.as_ref());
         let v_lora = lora.and_then(|lora| lora.v.as_ref());
-        let q = self.parts.q.apply(recording, rows, q_lora, &[]).await?;
-        let k = self.parts.k.apply(recording, rows, k_lora, &[]).await?;
-        let v = self.parts.v.apply(recording, rows, v_lora, &[]).await?;
+        let plain = Epilogue::default();
+        let q = self.parts.q.apply(recording, rows, q_lora, plain).await?;
+        let k = self.parts.k.apply(recording, rows, k_lora, plain).await?;
+        let v = self.parts.v.apply(recording, rows, v_lora, plain).await?;
         let q = self.turned(recording, q).await?;
         let q = self.narrowed(recording, q).await?;
         let [keys, values] = self.seen(recording, k, v).await?;
@@ -299,22 +302,31 @@ impl WgslForwardPass {
         Ok([cache.keys.clone(), cache.values.clone()])
     }
 
-    async fn mlp(&self, recording: &mut Recording, rows: Operand<'_>) -> Result<Rows> {
-        let after = match self.config.mlp {
-            Mlp::SwiGlu => None,
-            Mlp::Gelu => Some(Step::Gelu),
-            Mlp::GeluTanh => Some(Step::GeluTanh),
+    /// Returns the outputs of the feed-forward part, and of the epilogue of its last projection.
+    async fn mlp(
+        &self,
+        recording: &mut Recording,
+        rows: Operand<'_>,
+        after: Epilogue<Operand<'_>>,
+    ) -> Result<Rows> {
+        let of_up = Epilogue {
+            activation: match self.config.mlp {
+                Mlp::SwiGlu => None,
+                Mlp::Gelu => Some(Activation::Gelu),
+                Mlp::GeluTanh => Some(Activation::GeluTanh),
+            },
+            ..Epilogue::default()
         };
-        let up = self.parts.up.apply(recording, rows, None, after.as_slice());
-        let mut wide = up.await?;
+        let mut wide = self.parts.up.apply(recording, rows, None, of_up).await?;
         if let Some(gate) = &self.parts.gate {
-            let gate = gate.apply(recording, rows, None, &[]).await?;
+            let plain = Epilogue::default();
+            let gate = gate.apply(recording, rows, None, plain).await?;
             let steps = [Step::Swish, Step::Mul];
             wide = gate.by(recording, &steps, Some(wide.operand())).await?;
         }
         self.parts
             .down
-            .apply(recording, wide.operand(), None, &[])
+            .apply(recording, wide.operand(), None, after)
             .await
     }
 }

@@ -6,7 +6,7 @@ use crate::Result;
 use crate::gpu::{Backend, Buffer, GpuDevice, Sized64};
 use crate::kernels::tensor::padded_bytes;
 use crate::tensor::record::{AnyOperand, Operand, Recording, factors};
-use crate::tensor::{DType, Precision, Quantization, Shape, TensorView};
+use crate::tensor::{DType, Epilogue, Precision, Quantization, Shape, TensorView};
 
 /// Most rows whose products are limited by the memory bandwidth of the weights.
 #[cfg(not(target_arch = "wasm32"))]
@@ -55,24 +55,28 @@ impl Matrix {
         self.outputs
     }
 
-    /// Records the product of rows and this matrix; returns the rows of the result.
+    /// Records the product of rows and this matrix, with an epilogue; returns the rows of the result.
     pub(super) async fn product(
         &self,
         recording: &mut Recording,
         rows: Operand<'_>,
+        epilogue: Epilogue<Operand<'_>>,
     ) -> Result<Rows> {
         let m = rows.view.shape().dims()[0];
         let out = Rows::new(recording, m, self.outputs)?;
         match self.form {
             Form::As(DType::F32) => {
                 let factors = factors(rows.view, &self.view()?)?;
+                let epilogue = recording.dense_epilogue(epilogue).await?;
+                let buffers = [rows.buffer, &self.buffer];
                 recording
-                    .matmul(rows.buffer, &self.buffer, &factors, &out.buffer)
+                    .matmul_finished(buffers, &factors, &epilogue, &out.buffer)
                     .await?;
             }
             Form::Packed(quantization) => {
                 self.packed_product(recording, (quantization, false), rows, &out)
                     .await?;
+                return out.finished(recording, epilogue).await;
             }
             // On matrix units, rows are rounded to the type of the matrix.
             #[cfg(not(target_arch = "wasm32"))]
@@ -85,15 +89,17 @@ impl Matrix {
                     view: &view,
                     dtype,
                 };
-                self.half_product(recording, rounded, dtype, &out).await?;
+                self.half_product(recording, [rounded, wide(out.operand())], dtype, epilogue)
+                    .await?;
             }
             // Halves need no conversion to f32 in memory where the kernel of packed weights takes them.
             Form::As(dtype) if Quantization::F16.check_row(self.inputs).is_ok() => {
                 let format = (Quantization::F16, dtype == DType::BF16);
                 self.packed_product(recording, format, rows, &out).await?;
+                return out.finished(recording, epilogue).await;
             }
             Form::As(dtype) => {
-                self.half_product(recording, wide(rows), dtype, &out)
+                self.half_product(recording, [rows, out.operand()].map(wide), dtype, epilogue)
                     .await?;
             }
         }
@@ -122,17 +128,18 @@ impl Matrix {
     async fn half_product(
         &self,
         recording: &mut Recording,
-        rows: AnyOperand<'_>,
+        [rows, out]: [AnyOperand<'_>; 2],
         dtype: DType,
-        out: &Rows,
+        epilogue: Epilogue<Operand<'_>>,
     ) -> Result<()> {
+        let epilogue = epilogue.form().with(epilogue.tensors().map(wide));
         let matrix = AnyOperand {
             buffer: &self.buffer,
             view: &self.view()?,
             dtype,
         };
         recording
-            .matmul_of_any(rows, matrix, Precision::F32, wide(out.operand()))
+            .matmul_of_any([rows, matrix], Precision::F32, epilogue, out)
             .await
     }
 

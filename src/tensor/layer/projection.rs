@@ -5,7 +5,7 @@ use super::weights::{Linear, LowRank, Weights};
 use crate::Result;
 use crate::gpu::{Buffer, GpuDevice, Sized64, Waitable};
 use crate::tensor::record::{Operand, Recording};
-use crate::tensor::{Shape, Step, TensorView};
+use crate::tensor::{Epilogue, Shape, Step, TensorView};
 
 /// Uploads values and waits, so that staging memory is not needed for all weights at once.
 pub(super) async fn upload(device: &GpuDevice, values: &[f32]) -> Result<Buffer> {
@@ -52,6 +52,26 @@ impl Rows {
             .await?;
         Ok(Self { buffer, ..self })
     }
+
+    /// Records an epilogue of these rows, as those of a product; returns the rows of the result.
+    pub(super) async fn finished(
+        self,
+        recording: &mut Recording,
+        epilogue: Epilogue<Operand<'_>>,
+    ) -> Result<Self> {
+        let &[m, n] = self.view.shape().dims() else {
+            return Ok(self);
+        };
+        if epilogue.is_none() {
+            return Ok(self);
+        }
+        let buffer = recording.allocate(m * n)?;
+        let epilogue = recording.dense_epilogue(epilogue).await?;
+        recording
+            .finish(&epilogue, [m, n], &self.buffer, &buffer)
+            .await?;
+        Ok(Self { buffer, ..self })
+    }
 }
 
 /// A matrix and an optional bias of its outputs.
@@ -80,34 +100,29 @@ impl Projection {
         self.matrix.n_bytes() + self.bias.as_ref().map_or(0, Sized64::n_bytes)
     }
 
-    /// Records the outputs of rows, with a low-rank update if there is one, then the steps `after`, which have one
-    /// operand.
+    /// Records the outputs of rows, with a low-rank update if there is one, and of what `after` has: its activation and its residual.
     pub(super) async fn apply(
         &self,
         recording: &mut Recording,
         rows: Operand<'_>,
         low_rank: Option<&LowRankPair>,
-        after: &[Step],
+        after: Epilogue<Operand<'_>>,
     ) -> Result<Rows> {
-        let mut out = self.matrix.product(recording, rows).await?;
-        if let Some(low_rank) = low_rank {
-            let more = low_rank.product(recording, rows).await?;
-            let steps = [Step::Scale(low_rank.scale), Step::Add];
-            out = more.by(recording, &steps, Some(out.operand())).await?;
-        }
-        let Some(bias) = &self.bias else {
-            return match after {
-                [] => Ok(out),
-                _ => out.by(recording, after, None).await,
-            };
-        };
         let view = TensorView::new(Shape::vector(self.matrix.outputs()));
-        let bias = Operand {
-            buffer: bias,
+        let bias = self.bias.as_ref().map(|buffer| Operand {
+            buffer,
             view: &view,
+        });
+        let epilogue = Epilogue { bias, ..after };
+        let Some(low_rank) = low_rank else {
+            return self.matrix.product(recording, rows, epilogue).await;
         };
-        let steps = [&[Step::Add], after].concat();
-        out.by(recording, &steps, Some(bias)).await
+        let plain = Epilogue::default();
+        let out = self.matrix.product(recording, rows, plain).await?;
+        let more = low_rank.product(recording, rows).await?;
+        let steps = [Step::Scale(low_rank.scale), Step::Add];
+        let out = more.by(recording, &steps, Some(out.operand())).await?;
+        out.finished(recording, epilogue).await
     }
 }
 
@@ -134,7 +149,8 @@ impl LowRankPair {
     }
 
     async fn product(&self, recording: &mut Recording, rows: Operand<'_>) -> Result<Rows> {
-        let low = self.a.product(recording, rows).await?;
-        self.b.product(recording, low.operand()).await
+        let plain = Epilogue::default();
+        let low = self.a.product(recording, rows, plain).await?;
+        self.b.product(recording, low.operand(), plain).await
     }
 }

@@ -11,10 +11,12 @@ pub(crate) mod work;
 use crate::tensor::layer::{Attention, Norm};
 use crate::tensor::lengths::check_len;
 use crate::tensor::record::{Operand, Recording, factors};
-use crate::tensor::{DType, Precision, Quantization, Reduction, Shape, Step, TensorView};
+use crate::tensor::{DType, Epilogue, Precision, Quantization, Reduction, Shape, Step, TensorView};
 use crate::{Error, Result};
 
-use shapes::{attended, check_columns, check_turns, convolved, reduced, reduced_axes};
+use shapes::{
+    attended, check_columns, check_epilogue, check_turns, convolved, reduced, reduced_axes,
+};
 
 /// An operation on tensors. The tensors are passed separately.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,8 +33,9 @@ pub(crate) enum Op {
     Reduce(Reduction, Option<Vec<usize>>),
     /// Sum of the products of two tensors of one shape: a tensor of rank 0.
     Dot,
-    /// Matrix product of two tensors, whose axes before the last two are broadcast to each other.
-    Matmul(Precision),
+    /// Matrix product of two tensors, whose axes before the last two are broadcast to each other. The tensors of the epilogue
+    /// follow them.
+    Matmul(Precision, Epilogue<()>),
     /// Convolution of `[rows, cols]` with a kernel, without padding.
     Convolve2d,
     /// Normalises each row of the last axis.
@@ -67,11 +70,20 @@ impl Op {
         Self::Reduce(reduction.of_one(), axes)
     }
 
+    /// Returns the product of two matrices of f32, as they are.
+    pub(crate) fn product() -> Self {
+        Self::Matmul(Precision::F32, Epilogue::default())
+    }
+
     /// Returns the names of the inputs in error messages, in order.
     pub(crate) const fn input_names(&self) -> &'static [&'static str] {
         match self {
             Self::Softmax { .. } | Self::Reduce(..) => &["a"],
-            Self::Elementwise(_) | Self::Dot | Self::Matmul(_) => &["a", "b"],
+            Self::Elementwise(_) | Self::Dot => &["a", "b"],
+            Self::Matmul(_, epilogue) => match epilogue.bias {
+                Some(()) => &["a", "b", "bias", "residual"],
+                None => &["a", "b", "residual"],
+            },
             Self::Convolve2d => &["input", "kernel"],
             Self::Norm { columns, .. } => match columns {
                 [false, true] => &["a", "bias"],
@@ -86,7 +98,7 @@ impl Op {
     /// Returns the name of the result in error messages.
     pub(crate) const fn result_name(&self) -> &'static str {
         match self {
-            Self::Matmul(_) | Self::MatmulQuantized { .. } => "c",
+            Self::Matmul(..) | Self::MatmulQuantized { .. } => "c",
             _ => "result",
         }
     }
@@ -116,7 +128,14 @@ impl Op {
             (Self::Dot, &[a, b]) => {
                 return Err(a.shape().mismatch(b.shape(), "dot", "both are equal"));
             }
-            (Self::Matmul(_), &[a, b]) => factors(a, b)?.shape,
+            (Self::Matmul(_, epilogue), &[a, b, ref given @ ..])
+                if given.len() == epilogue.tensors().count() =>
+            {
+                let shape = factors(a, b)?.shape;
+                let given = epilogue.with(given.iter().map(|view| view.shape()));
+                check_epilogue(&shape, b.shape(), given)?;
+                shape
+            }
             (Self::Convolve2d, &[input, kernel]) => convolved(input.shape(), kernel.shape())?,
             (Self::Norm { columns, .. }, [a, given @ ..]) if given.len() == count(*columns) => {
                 check_columns(a.shape(), given)?;
@@ -177,9 +196,14 @@ impl Op {
                 recording.reduce(*reduction, a, &axes, to).await
             }
             (Self::Dot, &[a, b]) => recording.dot(a, b, to).await,
-            (Self::Matmul(_), &[a, b]) => {
+            (Self::Matmul(_, epilogue), &[a, b, ref given @ ..]) => {
                 let factors = factors(a.view, b.view)?;
-                recording.matmul(a.buffer, b.buffer, &factors, to).await
+                let epilogue = epilogue.with(given.iter().copied());
+                let epilogue = recording.dense_epilogue(epilogue).await?;
+                let buffers = [a.buffer, b.buffer];
+                recording
+                    .matmul_finished(buffers, &factors, &epilogue, to)
+                    .await
             }
             (Self::Convolve2d, &[input, kernel]) => recording.convolve2d(input, kernel, to).await,
             (Self::Norm { norm, columns }, &[a, ref given @ ..]) => {

@@ -32,9 +32,10 @@ impl Op {
                 out.fill(cpu::dot(a, b)?);
                 Ok(())
             }
-            (Self::Matmul(_), &[(a, a_shape), (b, b_shape)]) => {
+            (Self::Matmul(_, epilogue), &[(a, a_shape), (b, b_shape), ref given @ ..]) => {
                 let ([m, k], [_, n]) = (matrix(a_shape), matrix(b_shape));
-                cpu::matmul(a, b, out, m, k, n)
+                let epilogue = epilogue.with(given.iter().map(|(values, _)| *values));
+                cpu::matmul_with_epilogue(a, b, epilogue, out, [m, k, n])
             }
             (Self::Convolve2d, &[(input, size), (kernel, kernel_size)]) => {
                 cpu::convolve2d(input, kernel, out, matrix(size), matrix(kernel_size))

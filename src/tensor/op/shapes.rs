@@ -1,7 +1,7 @@
 //! Shapes of the results of operations.
 
 use crate::tensor::layer::Attention;
-use crate::tensor::{Reduction, Shape, TensorView, cpu};
+use crate::tensor::{Epilogue, Reduction, Shape, TensorView, cpu};
 use crate::{Error, Result};
 
 /// Returns the axes to reduce in ascending order; `None` means all axes.
@@ -55,6 +55,33 @@ pub(super) fn convolved(input: &Shape, kernel: &Shape) -> Result<Shape> {
             let expected = "a picture and a kernel have two axes";
             Err(input.mismatch(kernel, "convolve2d", expected))
         }
+    }
+}
+
+/// Checks that an epilogue fits the result of a product whose right factor has this shape: the bias has an element for each of its columns, and
+/// the residual the shape of the result.
+pub(super) fn check_epilogue(
+    result: &Shape,
+    right: &Shape,
+    epilogue: Epilogue<&Shape>,
+) -> Result<()> {
+    let n = match right.dims() {
+        [.., _, n] => *n,
+        // A vector is a column.
+        _ => 1,
+    };
+    if let Some(bias) = epilogue.bias
+        && bias.dims() != [n]
+    {
+        let expected = "the bias has an element for each column of the result";
+        return Err(result.mismatch(bias, "matmul", expected));
+    }
+    match epilogue.residual {
+        Some(residual) if residual != result => {
+            let expected = "the residual has the shape of the result";
+            Err(result.mismatch(residual, "matmul", expected))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -84,7 +84,7 @@ impl Op {
             Self::Softmax { .. } => Work::new(Class::Functions, n_read + n_out, n_out as f64),
             Self::Reduce(..) | Self::Rotary { .. } => Work::new(Class::Stream, n_read + n_out, 0.0),
             Self::Dot => Work::new(Class::Stream, n_read, 0.0),
-            Self::Matmul(_) => {
+            Self::Matmul(..) => {
                 let k = cols(0);
                 Work::matmul(n_out / cols(1).max(1), k, cols(1))
             }

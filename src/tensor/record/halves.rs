@@ -55,8 +55,9 @@ impl Recording {
         out: AnyOperand<'_>,
     ) -> Result<()> {
         match (op, inputs) {
-            (Op::Matmul(precision), &[a, b]) => {
-                return self.matmul_of_any(a, b, *precision, out).await;
+            (Op::Matmul(precision, epilogue), &[a, b, ref given @ ..]) => {
+                let epilogue = epilogue.with(given.iter().copied());
+                return self.matmul_of_any([a, b], *precision, epilogue, out).await;
             }
             (Op::Elementwise(steps), &[a]) if steps.is_empty() => {
                 return self.cast(a, out.dtype, out.buffer).await;

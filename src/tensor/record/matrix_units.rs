@@ -1,5 +1,6 @@
 //! Records products of tensors on matrix units: of 16 bits, and of f32 where it may be rounded.
 
+use super::epilogue::{Dense, given_of};
 use super::products::{factors, matrix, split};
 use super::{AnyOperand, Recording};
 use crate::Result;
@@ -8,16 +9,16 @@ use crate::kernels::Slot;
 use crate::kernels::tensor::{
     Matrix, MatrixUnits, Product, matmul_half_job, matmul_tf32_job, takes_units,
 };
-use crate::tensor::{DType, TensorView};
+use crate::tensor::{DType, Epilogue, TensorView};
 
 impl Recording {
-    /// Records the product of two tensors into `out`, of `f32`, on matrix units for the type of the first. Records nothing and
+    /// Records the product of two tensors into `out`, of `f32`, with an epilogue, on matrix units for the type of the first. Records nothing and
     /// returns false if the second has another type, or if rows cannot be read in units of 16 bytes.
     pub(super) async fn matmul_on_matrix_units(
         &mut self,
         units: MatrixUnits,
-        a: AnyOperand<'_>,
-        b: AnyOperand<'_>,
+        [a, b]: [AnyOperand<'_>; 2],
+        epilogue: &Epilogue<Dense>,
         out: &Buffer,
     ) -> Result<bool> {
         let factors = factors(a.view, b.view)?;
@@ -50,15 +51,16 @@ impl Recording {
         };
         let most = self.device().capabilities().max_binding_bytes;
         let job = match a.operand.dtype {
-            DType::F32 => matmul_tf32_job(&what, units, most)?,
-            dtype => matmul_half_job(&what, dtype, units, most)?,
+            DType::F32 => matmul_tf32_job(&what, epilogue.form(), units, most)?,
+            dtype => matmul_half_job(&what, dtype, epilogue.form(), units, most)?,
         };
         let Some(job) = job else {
             return Ok(false);
         };
         let a = self.packed(a.operand, a.is_copied).await?;
         let b = self.packed(b.operand, b.is_copied).await?;
-        let given = [(Slot::A, &a, 0), (Slot::B, &b, 0), (Slot::Out, out, 0)];
+        let mut given = vec![(Slot::A, &a, 0), (Slot::B, &b, 0), (Slot::Out, out, 0)];
+        given.extend(given_of(epilogue));
         self.run(&job, &given).await?;
         Ok(true)
     }

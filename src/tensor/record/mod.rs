@@ -4,6 +4,7 @@ mod attention;
 #[cfg(not(target_arch = "wasm32"))]
 mod attention_half;
 mod elementwise;
+mod epilogue;
 mod halves;
 #[cfg(not(target_arch = "wasm32"))]
 mod matrix_units;

@@ -1,13 +1,14 @@
 //! Records matrix products and convolutions.
 
+use super::epilogue::{Dense, given_of};
 use super::{AnyOperand, Operand, Recording, word};
 use crate::Result;
 use crate::gpu::{Backend, Buffer, Sized64};
 use crate::kernels::Slot;
 use crate::kernels::tensor::{
-    Convolution, MatmulLimits, Matrix, Product, convolve2d_job, matmul_job,
+    Convolution, MatmulLimits, Matrix, Product, convolve2d_job, matmul_epilogue_job, matmul_job,
 };
-use crate::tensor::{Precision, Shape, TensorView};
+use crate::tensor::{Epilogue, Precision, Shape, TensorView};
 
 /// Workgroup memory per workgroup on devices that do not report their compute units. Small enough for several
 /// workgroups to run at once.
@@ -115,18 +116,22 @@ pub(super) fn matrix(view: &TensorView, n: u64) -> Option<Matrix> {
 }
 
 impl Recording {
-    /// Records the product of two tensors of any types into `out`; see [`factors`]. `precision` is that of factors in f32.
+    /// Records the product of two tensors of any types into `out`, with an epilogue; see [`factors`]. `precision` is that of factors in
+    /// f32.
     pub(crate) async fn matmul_of_any(
         &mut self,
-        a: AnyOperand<'_>,
-        b: AnyOperand<'_>,
+        [a, b]: [AnyOperand<'_>; 2],
         precision: Precision,
+        epilogue: Epilogue<AnyOperand<'_>>,
         out: AnyOperand<'_>,
     ) -> Result<()> {
         let wide = self.wide_result(out)?;
+        let epilogue = self.wide_epilogue(epilogue).await?;
         #[cfg(not(target_arch = "wasm32"))]
         if let Some(units) = self.matrix_units(a.dtype)
-            && self.matmul_on_matrix_units(units, a, b, &wide).await?
+            && self
+                .matmul_on_matrix_units(units, [a, b], &epilogue, &wide)
+                .await?
         {
             return self.round_result(&wide, out).await;
         }
@@ -136,14 +141,21 @@ impl Recording {
             #[cfg(not(target_arch = "wasm32"))]
             if let Some(units) = self.tf32_units()
                 && self
-                    .matmul_on_matrix_units(units, a.any_operand(), b.any_operand(), &wide)
+                    .matmul_on_matrix_units(
+                        units,
+                        [a.any_operand(), b.any_operand()],
+                        &epilogue,
+                        &wide,
+                    )
                     .await?
             {
                 return self.round_result(&wide, out).await;
             }
         }
         let factors = factors(&a.view, &b.view)?;
-        self.matmul(&a.buffer, &b.buffer, &factors, &wide).await?;
+        let buffers = [&a.buffer, &b.buffer];
+        self.matmul_finished(buffers, &factors, &epilogue, &wide)
+            .await?;
         self.round_result(&wide, out).await
     }
 
@@ -155,6 +167,18 @@ impl Recording {
         factors: &Factors,
         out: &Buffer,
     ) -> Result<()> {
+        self.matmul_finished([a, b], factors, &Epilogue::default(), out)
+            .await
+    }
+
+    /// Records the product of two tensors into `out`, with an epilogue; see [`factors`].
+    pub(crate) async fn matmul_finished(
+        &mut self,
+        [a, b]: [&Buffer; 2],
+        factors: &Factors,
+        epilogue: &Epilogue<Dense>,
+        out: &Buffer,
+    ) -> Result<()> {
         let n_out = factors.shape.n_elements();
         let (_, [m, k]) = split(&factors.a)?;
         let (_, [_, n]) = split(&factors.b)?;
@@ -162,7 +186,12 @@ impl Recording {
             return Ok(());
         }
         if k == 0 {
-            return self.fill(0.0, n_out, out).await;
+            if epilogue.is_none() {
+                return self.fill(0.0, n_out, out).await;
+            }
+            let product = self.allocate(n_out)?;
+            self.fill(0.0, n_out, &product).await?;
+            return self.finish(epilogue, [n_out / n, n], &product, out).await;
         }
         for length in [m, k, n, factors.batch.n_elements()] {
             word(length)?;
@@ -177,10 +206,22 @@ impl Recording {
             a: a_matrix,
             b: b_matrix,
         };
-        let capabilities = self.device().capabilities();
-        let job = matmul_job(&what, self.matmul_limits(), capabilities.max_binding_bytes)?;
-        let given = [(Slot::A, &a, 0), (Slot::B, &b, 0), (Slot::Out, out, 0)];
-        self.run(&job, &given).await
+        let most = self.device().capabilities().max_binding_bytes;
+        let limits = self.matmul_limits();
+        let mut given = vec![(Slot::A, &a, 0), (Slot::B, &b, 0)];
+        if epilogue.is_none() {
+            given.push((Slot::Out, out, 0));
+            return self.run(&matmul_job(&what, limits, most)?, &given).await;
+        }
+        if let Some(job) = matmul_epilogue_job(&what, epilogue.form(), limits, most)? {
+            given.push((Slot::Out, out, 0));
+            given.extend(given_of(epilogue));
+            return self.run(&job, &given).await;
+        }
+        let product = self.allocate(n_out)?;
+        given.push((Slot::Out, &product, 0));
+        self.run(&matmul_job(&what, limits, most)?, &given).await?;
+        self.finish(epilogue, [n_out / n, n], &product, out).await
     }
 
     /// Returns the limits of the device for products.

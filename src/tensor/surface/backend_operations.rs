@@ -7,7 +7,7 @@ use crate::tensor::layer::{Attention, Norm};
 use crate::tensor::lengths::rows_shape;
 use crate::tensor::op::Op;
 use crate::tensor::record::Download;
-use crate::tensor::{GpuBackend, Precision, Reduction, Shape, Step};
+use crate::tensor::{GpuBackend, Reduction, Shape, Step};
 
 impl GpuBackend {
     /// Runs an operation on slices.
@@ -104,7 +104,7 @@ impl GpuBackend {
     ) -> Result<Vec<f32>> {
         let a = Array::of_dims("a", a, &[m, k])?;
         let b = Array::of_dims("b", b, &[k, n])?;
-        self.run_async(&Op::Matmul(Precision::F32), &[a, b]).await
+        self.run_async(&Op::product(), &[a, b]).await
     }
 
     /// Convolves an image of `size` (rows, columns) with a kernel of `kernel_size`, without padding. The kernel is not

@@ -10,7 +10,7 @@ use crate::memory::copied;
 use crate::tensor::layer::{Attention, Norm};
 use crate::tensor::op::Op;
 use crate::tensor::record::Recording;
-use crate::tensor::{DType, Precision, Reduction, Shape, Step, TensorView, check_dims};
+use crate::tensor::{DType, Epilogue, Precision, Reduction, Shape, Step, TensorView, check_dims};
 use crate::{Error, Result};
 
 /// Identifies a tensor of one [`GpuCommandBatch`]. It is valid for that batch only.
@@ -165,7 +165,31 @@ impl GpuCommandBatch {
 
     /// Computes the matrix product of `a`, `[m, k]`, and `b`, `[k, n]`: `[m, n]`.
     pub fn matmul(&mut self, a: BufferId, b: BufferId, m: usize, k: usize, n: usize) -> BufferId {
-        self.queue_matrices(Op::Matmul(Precision::F32), [a, b], [[m, k], [k, n]])
+        self.queue_matrices(Op::product(), [a, b], [[m, k], [k, n]])
+    }
+
+    /// Computes the matrix product of `a`, `[m, k]`, and `b`, `[k, n]`, and its epilogue, `activation(product + bias) + residual`:
+    /// `[m, n]`, as the residual. The size is `[m, k, n]`.
+    pub fn matmul_with_epilogue(
+        &mut self,
+        [a, b]: [BufferId; 2],
+        epilogue: Epilogue<BufferId>,
+        [m, k, n]: [usize; 3],
+    ) -> BufferId {
+        let op = Op::Matmul(Precision::F32, epilogue.form());
+        let of_epilogue = Epilogue {
+            bias: epilogue.bias.map(|_| Ok(Shape::vector(n))),
+            activation: None,
+            residual: epilogue.residual.map(|_| Shape::new(&[m, n])),
+        };
+        let shapes = [[m, k], [k, n]].map(|size| Shape::new(&size)).into_iter();
+        let shapes = shapes.chain(of_epilogue.tensors());
+        let inputs: Vec<BufferId> = [a, b].into_iter().chain(epilogue.tensors()).collect();
+        let queued = match shapes.collect::<Result<Vec<_>>>() {
+            Ok(shapes) => self.checked(op, &inputs, shapes),
+            Err(error) => Err(error),
+        };
+        self.push(queued)
     }
 
     /// Queues the product of rows, `[m, k]`, and the transpose of packed weights, `[n, k]`: `[m, n]`.

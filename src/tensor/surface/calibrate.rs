@@ -13,7 +13,7 @@ use crate::memory::zeros;
 use crate::tensor::op::Op;
 use crate::tensor::op::work::{Class, Work};
 use crate::tensor::record::Download;
-use crate::tensor::{Precision, Shape, Step};
+use crate::tensor::{Shape, Step};
 
 /// Nanoseconds after which no larger sizes are measured.
 const ENOUGH_NS: u64 = if cfg!(target_arch = "wasm32") {
@@ -130,7 +130,7 @@ impl Sample {
         let (op, b) = match class {
             Class::Stream => (Op::Elementwise(vec![Step::Add]), Some((1.0, edge))),
             Class::Functions => (Op::Elementwise(vec![Step::Gelu]), None),
-            Class::Products => (Op::Matmul(Precision::F32), Some((0.5, edge))),
+            Class::Products => (Op::product(), Some((0.5, edge))),
             Class::Convolutions => (Op::Convolve2d, Some((0.5, KERNEL_EDGE))),
         };
         let mut inputs = vec![(a, edge)];

@@ -6,7 +6,7 @@ use crate::gpu::GpuDevice;
 use crate::tensor::cpu::{MaxOp, MinOp, ReduceOp, SumOp};
 use crate::tensor::layer::{Attention, Norm};
 use crate::tensor::op::Op;
-use crate::tensor::{Precision, Reduction, Shape, Step};
+use crate::tensor::{Reduction, Shape, Step};
 
 impl GpuDevice {
     /// Applies all steps in turn to each element of `input`. Steps with two operands read the second from `other`,
@@ -77,8 +77,7 @@ impl GpuDevice {
     ) -> Result<()> {
         let a = Array::of_dims("a", a, &[m, k])?;
         let b = Array::of_dims("b", b, &[k, n])?;
-        self.run_async(&Op::Matmul(Precision::F32), &[a, b], c)
-            .await
+        self.run_async(&Op::product(), &[a, b], c).await
     }
 
     /// Convolves an image with a kernel, without padding. The kernel is not flipped. `output` has

@@ -8,7 +8,7 @@ use crate::memory::result_zeros;
 use crate::tensor::layer::{Attention, Norm};
 use crate::tensor::op::Op;
 use crate::tensor::record::{AnyOperand, Download, Recording};
-use crate::tensor::{DType, Precision, Reduction, Shape, Step, TensorView, check_dims};
+use crate::tensor::{DType, Epilogue, Precision, Reduction, Shape, Step, TensorView, check_dims};
 use crate::{Error, Result};
 
 /// A tensor in device memory. Operations create new tensors there. Slicing, reshaping and transposing create
@@ -331,7 +331,38 @@ impl GpuTensor {
     /// # Errors
     /// [`Error::ShapeMismatch`].
     pub async fn matmul_with_async(&self, other: &Self, precision: Precision) -> Result<Self> {
-        Self::run_async(&Op::Matmul(precision), &[self, other]).await
+        let epilogue = Epilogue::default();
+        self.matmul_with_epilogue_async(other, precision, epilogue)
+            .await
+    }
+
+    /// Computes the matrix product, as [`matmul_with_async`](Self::matmul_with_async), then adds a bias to its columns, applies an
+    /// activation, and adds a residual, in the type of the sums and before they are stored: `activation(product + bias) + residual`.
+    /// The bias is `[n]`, where n is the number of columns, and the residual has the shape of the product.
+    ///
+    /// ```no_run
+    /// use pagepress::tensor::{Activation, Epilogue, GpuTensor, Precision};
+    /// # async fn run(x: &GpuTensor, w: &GpuTensor, b: &GpuTensor) -> pagepress::Result<GpuTensor> {
+    /// let epilogue = Epilogue {
+    ///     bias: Some(b),
+    ///     activation: Some(Activation::Gelu),
+    ///     residual: Some(x),
+    /// };
+    /// x.matmul_with_epilogue_async(w, Precision::F32, epilogue).await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::ShapeMismatch`], also for a bias or a residual of another shape.
+    pub async fn matmul_with_epilogue_async(
+        &self,
+        other: &Self,
+        precision: Precision,
+        epilogue: Epilogue<&Self>,
+    ) -> Result<Self> {
+        let op = Op::Matmul(precision, epilogue.form());
+        let inputs = [self, other].into_iter().chain(epilogue.tensors());
+        Self::run_async(&op, &inputs.collect::<Vec<_>>()).await
     }
 
     /// Computes the matrix product, as [`matmul_async`](Self::matmul_async), with a result of this type. For factors of
@@ -340,7 +371,7 @@ impl GpuTensor {
     /// # Errors
     /// [`Error::ShapeMismatch`].
     pub async fn matmul_to_async(&self, other: &Self, dtype: DType) -> Result<Self> {
-        Self::run_to_async(&Op::Matmul(Precision::F32), &[self, other], dtype).await
+        Self::run_to_async(&Op::product(), &[self, other], dtype).await
     }
 
     /// Convolves an image, `[rows, cols]`, with a kernel, without padding. The kernel is not flipped.

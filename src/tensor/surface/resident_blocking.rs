@@ -4,7 +4,7 @@ use crate::Result;
 use crate::gpu::GpuDevice;
 use crate::gpu::runtime::block_on;
 use crate::tensor::layer::{Attention, Norm};
-use crate::tensor::{DType, GpuTensor, Precision, Reduction, Shape, Step};
+use crate::tensor::{DType, Epilogue, GpuTensor, Precision, Reduction, Shape, Step};
 
 /// Blocking forms, native only. They return the errors of the forms named `_async`.
 impl GpuTensor {
@@ -86,6 +86,16 @@ impl GpuTensor {
     /// [`matmul_with_async`](Self::matmul_with_async), blocking.
     pub fn matmul_with(&self, other: &Self, precision: Precision) -> Result<Self> {
         block_on(self.matmul_with_async(other, precision))
+    }
+
+    /// [`matmul_with_epilogue_async`](Self::matmul_with_epilogue_async), blocking.
+    pub fn matmul_with_epilogue(
+        &self,
+        other: &Self,
+        precision: Precision,
+        epilogue: Epilogue<&Self>,
+    ) -> Result<Self> {
+        block_on(self.matmul_with_epilogue_async(other, precision, epilogue))
     }
 
     /// [`matmul_to_async`](Self::matmul_to_async), blocking.

@@ -36,7 +36,7 @@ pub(super) fn op(given: &Array) -> Result<Op> {
             Op::Reduce(reduction(&first)?, axes.transpose()?)
         }
         "dot" => Op::Dot,
-        "matmul" => Op::Matmul(Precision::F32),
+        "matmul" => Op::Matmul(Precision::F32, epilogue(given)?),
         "convolve2d" => Op::Convolve2d,
         "norm" => Op::Norm {
             norm: norm(&first, number(&second).unwrap_or_default())?,

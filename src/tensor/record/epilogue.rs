@@ -1,0 +1,120 @@
+//! Records epilogues of matrix products.
+
+use super::{AnyOperand, Given, Operand, Recording};
+use crate::Result;
+use crate::gpu::{Backend, Buffer};
+use crate::kernels::Slot;
+use crate::kernels::tensor::epilogue_job;
+use crate::tensor::{Epilogue, Shape, Step, TensorView};
+
+/// A tensor of f32 that is contiguous in a buffer, and the offset of its elements in bytes, aligned for a binding.
+pub(crate) type Dense = (Buffer, u64);
+
+/// Returns the buffers of an epilogue, as a job takes them.
+pub(super) fn given_of(epilogue: &Epilogue<Dense>) -> impl Iterator<Item = Given<'_>> {
+    let bias = epilogue.bias.as_ref().map(|it| (Slot::Bias, &it.0, it.1));
+    let residual = epilogue.residual.as_ref();
+    let residual = residual.map(|it| (Slot::Residual, &it.0, it.1));
+    bias.into_iter().chain(residual)
+}
+
+impl Recording {
+    /// Returns an epilogue with contiguous tensors. Copies those that are not.
+    pub(crate) async fn dense_epilogue(
+        &mut self,
+        epilogue: Epilogue<Operand<'_>>,
+    ) -> Result<Epilogue<Dense>> {
+        let mut found = Vec::with_capacity(2);
+        let form = epilogue.form();
+        for operand in epilogue.tensors() {
+            found.push(self.dense(operand).await?);
+        }
+        Ok(form.with(found.into_iter()))
+    }
+
+    /// Returns an epilogue with contiguous tensors of f32. Converts and copies those that are not.
+    pub(super) async fn wide_epilogue(
+        &mut self,
+        epilogue: Epilogue<AnyOperand<'_>>,
+    ) -> Result<Epilogue<Dense>> {
+        let mut found = Vec::with_capacity(2);
+        let form = epilogue.form();
+        for operand in epilogue.tensors() {
+            let wide = self.widened(operand).await?;
+            found.push(self.dense(wide.operand()).await?);
+        }
+        Ok(form.with(found.into_iter()))
+    }
+
+    /// Records the epilogue of a product, `[m, n]`, that is contiguous from the start of `product` on. The result is written to the start of
+    /// `out`, another buffer.
+    pub(crate) async fn finish(
+        &mut self,
+        epilogue: &Epilogue<Dense>,
+        size: [usize; 2],
+        product: &Buffer,
+        out: &Buffer,
+    ) -> Result<()> {
+        let most = self.device().capabilities().max_binding_bytes;
+        // The kernel of element-wise operations takes one other tensor, and loads vectors.
+        if epilogue.bias.is_some() && epilogue.residual.is_some() {
+            let job = epilogue_job(size.map(|n| n as u64), epilogue.form(), most);
+            if let Some(job) = job {
+                let mut given = vec![(Slot::A, product, 0), (Slot::Out, out, 0)];
+                given.extend(given_of(epilogue));
+                return self.run(&job, &given).await;
+            }
+        }
+        self.finish_in_steps(epilogue, size, product, out).await
+    }
+
+    /// Records an epilogue as element-wise steps.
+    async fn finish_in_steps(
+        &mut self,
+        epilogue: &Epilogue<Dense>,
+        [m, n]: [usize; 2],
+        product: &Buffer,
+        out: &Buffer,
+    ) -> Result<()> {
+        let shape = Shape::new(&[m, n])?;
+        let whole = TensorView::new(shape.clone());
+        let activation = epilogue.activation.map(|it| it.step());
+        let mut steps: Vec<Step> = activation.into_iter().collect();
+        let mut from = product.clone();
+        if let Some((bias, start)) = &epilogue.bias {
+            steps.insert(0, Step::Add);
+            let to = match epilogue.residual {
+                Some(_) => self.allocate(shape.n_elements())?,
+                None => out.clone(),
+            };
+            let a = operand(&from, &whole);
+            let view = view_at(Shape::vector(n), *start)?;
+            let b = operand(bias, &view);
+            self.elementwise(&steps, a, Some(b), &shape, &to).await?;
+            from = to;
+            steps.clear();
+        }
+        if let Some((residual, start)) = &epilogue.residual {
+            steps.push(Step::Add);
+            let a = operand(&from, &whole);
+            let view = view_at(shape.clone(), *start)?;
+            let b = operand(residual, &view);
+            return self.elementwise(&steps, a, Some(b), &shape, out).await;
+        }
+        if epilogue.bias.is_some() {
+            return Ok(());
+        }
+        let a = operand(&from, &whole);
+        self.elementwise(&steps, a, None, &shape, out).await
+    }
+}
+
+fn operand<'a>(buffer: &'a Buffer, view: &'a TensorView) -> Operand<'a> {
+    Operand { buffer, view }
+}
+
+/// Returns the view of contiguous elements from an offset in bytes on.
+fn view_at(shape: Shape, start: u64) -> Result<TensorView> {
+    let strides = TensorView::new(shape.clone()).strides().to_vec();
+    TensorView::with_strides(shape, &strides, (start / 4) as usize)
+}
