@@ -108,6 +108,7 @@ const SECOND_TEXTS: [(&[&str], [&str; 2], &str); 2] = [
             "tensor_matmul",
             "tensor_matmul_half",
             "tensor_matmul_tf32",
+            "tensor_matmul_tf32_warpgroup",
             "tensor_matmul_warpgroup",
         ],
         ["lib/plain/", "lib/fused/"],

@@ -7,7 +7,7 @@
 // A query with a score of NaN or +inf, or with scores of -inf only, yields NaN; masked keys have no influence. An infinite value may yield NaN.
 // Twin: src/tensor/cpu/attention.rs
 //
-// import: lib/warpgroup, lib/warpgroup_left, lib/attention_rows, lib/attention_staging, lib/attention_results
+// import: lib/warpgroup, lib/warpgroup_halves, lib/warpgroup_left, lib/attention_rows, lib/attention_staging, lib/attention_results
 enable f16;
 
 // Warpgroups, along the rows.

@@ -39,7 +39,8 @@ async fn run<B: Backend>(device: &B, program: &Program) -> pagepress::Result<Vec
         // SAFETY: no access of the programs with cooperative matrices or warpgroups is out of bounds with the buffers below.
         source = unsafe { source.without_checks() };
     }
-    if program.has_tf32() {
+    let is_of_warpgroups = program.needs.as_deref() == Some("warpgroups");
+    if program.has_tf32() || is_of_warpgroups && program.name.ends_with("_tf32") {
         source = source.with_floats_as_tf32();
     }
     let kernel = device.compile_kernel(&source).await?;
@@ -180,7 +181,7 @@ fn products_of_warpgroups_give_the_committed_results() {
         eprintln!("no products of warpgroups on this device");
         return;
     }
-    for name in ["warpgroups", "warpgroups_left"] {
+    for name in ["warpgroups", "warpgroups_left", "warpgroups_tf32"] {
         let found = programs().into_iter().find(|one| one.name == name);
         let mut program = found.expect("a program of warpgroups in tests/in");
         program.needs = Some("warpgroups".to_owned());

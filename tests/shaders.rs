@@ -96,7 +96,7 @@ fn imports(wgsl: &str) -> Vec<&str> {
 /// Folders of parts that take each other's place in second texts of kernels, as `build.rs` has them, and the number of these.
 const SECOND_TEXTS: [([&str; 2], usize); 2] = [
     (["lib/pages/", "lib/chunks/"], 4),
-    (["lib/plain/", "lib/fused/"], 4),
+    (["lib/plain/", "lib/fused/"], 5),
 ];
 
 /// Returns true for parts of second texts.

@@ -1,34 +1,9 @@
-// Products of 128 invocations, of factors in workgroup memory, that an engine may run asynchronously.
+// Sums of products of 128 invocations that an engine may run asynchronously.
 //
-// Intrinsics: wgsl-ptx knows `multiply_staged` and `await_products` by their names and texts. The file that imports them declares
-// `sh_staged`, an array of vec4<f16> in workgroup memory, in which factors begin at multiples of 128 elements.
+// Intrinsic: wgsl-ptx knows `await_products` by its name and text.
 
 // Sums of an invocation: of 64 columns, of 8 columns, of two neighbouring columns in one row and eight rows further down.
 alias GroupSums = array<array<vec4<f32>, 8>, 4>;
-
-fn staged_half(at: u32, by_k: bool, n: u32, k: u32) -> f16 {
-    let line = select(k, n, by_k);
-    let along = select(n % 64, k, by_k);
-    let block = select(n / 64 * 8 + k / 8, n / 8, by_k);
-    let unit = (along / 8) ^ (line % 8);
-    return sh_staged[at + 128 * block + 16 * (line % 8) + 2 * unit + along / 4 % 2][along % 4];
-}
-
-// Adds the products of 64 rows and `n_columns` columns over 64 terms.
-fn multiply_staged(sums: ptr<function, GroupSums>, at_a: u32, at_b: u32, lane: u32, n_columns: u32, a_by_k: bool, b_by_k: bool, adds: bool) {
-    if !adds {
-        *sums = GroupSums();
-    }
-    for (var k = 0u; k < 64; k++) {
-        for (var i = 0u; i < n_columns / 2; i++) {
-            let row = 16 * (lane / 32) + lane % 32 / 4 + 8 * (i / 2 % 2);
-            let column = 8 * (i / 4) + 2 * (lane % 4) + i % 2;
-            let a = staged_half(at_a, a_by_k, row, k);
-            let b = staged_half(at_b, b_by_k, column, k);
-            (*sums)[i / 32][i / 4 % 8][i % 4] += f32(a) * f32(b);
-        }
-    }
-}
 
 // Waits for all products but the last `n_pending`. Until then, their sums are not read and their factors not changed.
 fn await_products(n_pending: u32) {

@@ -3,7 +3,7 @@
 // Intrinsics: wgsl-ptx knows these functions by their names and texts. The file that imports them declares `sh_left`, an array of u32 in
 // workgroup memory with 2,048 elements for each 128 invocations from element `at_left` on.
 //
-// import: lib/warpgroup
+// import: lib/warpgroup_halves
 
 // Terms of two rows, 64 of them, in pairs.
 alias GroupLeft = array<vec4<u32>, 4>;

@@ -216,6 +216,10 @@ pub enum Slot {
     Values,
     /// The result of an operation.
     Out,
+    /// Scratch: copies of [`A`](Self::A) and [`B`](Self::B), rounded for matrix units.
+    RoundedA,
+    /// See [`RoundedA`](Self::RoundedA).
+    RoundedB,
     /// Scratch: partial sums of a matrix product, one per slice of its inner axis (split-K).
     Slices,
     /// Scratch: partial results of a tree reduction.

@@ -233,6 +233,29 @@ pub const STAGED_HALF: &str = "fn staged_half(at: u32, by_k: bool, n: u32, k: u3
     return sh_staged[at + 128 * block + 16 * (line % 8) + 2 * unit + along / 4 % 2][along % 4];
 }";
 
+/// Multiplies 64 rows of `a` and `n_columns` columns of `b`, over 32 terms, and adds the products to the sums of 128 invocations; the factors
+/// are of single precision, of which the last 13 bits do not count. See [`MULTIPLY_STAGED`]; beside its conditions,
+/// [`PtxOptions::floats_as_tf32`](crate::PtxOptions::floats_as_tf32) is needed.
+///
+/// The source declares `sh_staged`, an array of `vec2<f32>` in workgroup memory, and [`STAGED_SINGLE`]. `at_a` and `at_b` are multiples of
+/// 128 elements.
+pub const MULTIPLY_SINGLES: &str = "fn multiply_singles(sums: ptr<function, GroupSums>, at_a: u32, at_b: u32, lane: u32, n_columns: u32) {
+    for (var k = 0u; k < 32; k++) {
+        for (var i = 0u; i < n_columns / 2; i++) {
+            let row = 16 * (lane / 32) + lane % 32 / 4 + 8 * (i / 2 % 2);
+            let column = 8 * (i / 4) + 2 * (lane % 4) + i % 2;
+            (*sums)[i / 32][i / 4 % 8][i % 4] += staged_single(at_a, row, k) * staged_single(at_b, column, k);
+        }
+    }
+}";
+
+/// Returns element `k` of row or column `n` of a factor at element `at` of `sh_staged`, without its last 13 bits. Lines have 32 elements along
+/// the terms; unit `u` of four elements of line `n` lies at unit `u ^ (n % 8)`. No intrinsic, but part of [`MULTIPLY_SINGLES`].
+pub const STAGED_SINGLE: &str = "fn staged_single(at: u32, n: u32, k: u32) -> f32 {
+    let element = sh_staged[at + 16 * n + 2 * ((k / 4) ^ (n % 8)) + k / 2 % 2][k % 2];
+    return bitcast<f32>(bitcast<u32>(element) & 0xffffe000);
+}";
+
 /// Rounds the sums of 64 columns to halves, or to bfloat16 with [`PtxOptions::halves_as_bfloat16`](crate::PtxOptions::halves_as_bfloat16):
 /// they become a left factor whose terms these columns are. Becomes 16 conversions under the conditions of [`MULTIPLY_STAGED`].
 ///
@@ -321,6 +344,8 @@ pub(crate) enum Intrinsic {
     LeftOf,
     /// [`MULTIPLY_STAGED`]
     MultiplyStaged,
+    /// [`MULTIPLY_SINGLES`]
+    MultiplySingles,
     /// [`GROUP_LEFT`]
     GroupLeft,
     /// [`MULTIPLY_LEFT`]
@@ -347,6 +372,14 @@ impl Intrinsic {
         )
     }
 
+    /// Returns true if the lowering multiplies factors in workgroup memory.
+    pub(crate) const fn multiplies_in_groups(self) -> bool {
+        matches!(
+            self,
+            Self::MultiplyStaged | Self::MultiplySingles | Self::MultiplyLeft
+        )
+    }
+
     /// Returns true if the lowering has no more than a few instructions.
     pub(crate) const fn is_free(self) -> bool {
         matches!(
@@ -356,6 +389,7 @@ impl Intrinsic {
                 | Self::MatrixOf
                 | Self::LeftOf
                 | Self::MultiplyStaged
+                | Self::MultiplySingles
                 | Self::GroupLeft
                 | Self::MultiplyLeft
                 | Self::AwaitProducts
@@ -366,7 +400,7 @@ impl Intrinsic {
 }
 
 /// Intrinsics with the names and texts of their functions.
-const ALL: [(Intrinsic, &str, &str); 22] = [
+const ALL: [(Intrinsic, &str, &str); 23] = [
     (Intrinsic::Funnel, "funnel", FUNNEL),
     (Intrinsic::Agree, "agree", AGREE),
     (Intrinsic::Merge, "merge", MERGE),
@@ -387,6 +421,11 @@ const ALL: [(Intrinsic, &str, &str); 22] = [
         Intrinsic::MultiplyStaged,
         "multiply_staged",
         MULTIPLY_STAGED,
+    ),
+    (
+        Intrinsic::MultiplySingles,
+        "multiply_singles",
+        MULTIPLY_SINGLES,
     ),
     (Intrinsic::GroupLeft, "group_left", GROUP_LEFT),
     (Intrinsic::MultiplyLeft, "multiply_left", MULTIPLY_LEFT),

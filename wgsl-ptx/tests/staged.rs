@@ -245,6 +245,28 @@ fn left_factors_of_warpgroups_stay_in_registers() {
     assembles(&ptx);
 }
 
+#[test]
+fn warpgroups_multiply_singles_where_the_options_say_so() {
+    let all = programs::programs();
+    let program = all.iter().find(|one| one.name == "warpgroups_tf32");
+    let compile = |floats_as_tf32| {
+        let options = PtxOptions {
+            sm: 90,
+            is_exact: true,
+            bounds: Bounds::Unchecked,
+            floats_as_tf32,
+            ..PtxOptions::new("main")
+        };
+        compile_wgsl(&program.unwrap().wgsl, &options).unwrap()
+    };
+    let instruction = "wgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32";
+    for (floats_as_tf32, n) in [(true, 4), (false, 0)] {
+        let ptx = compile(floats_as_tf32);
+        assert_eq!(ptx.text.matches(instruction).count(), n);
+        assembles(&ptx);
+    }
+}
+
 fn of_warpgroups(name: &str, sm: u32, is_exact: bool, bounds: Bounds) -> CompiledPtx {
     let all = programs::programs();
     let program = all.iter().find(|program| program.name == name);

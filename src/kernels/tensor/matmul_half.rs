@@ -43,10 +43,10 @@ static BFLOAT16_FUSED: [KernelInfo; 2] = [FUSED.of_bfloat16(), FUSED_GROUPS.of_b
 
 /// Configurations, the fastest for large products first. The last one fits the workgroup memory of every GPU.
 const FORMS: [Form; 10] = [
-    Form::of_warpgroups(2, 256, 4, 650),
-    Form::of_warpgroups(2, 128, 6, 560),
-    Form::of_warpgroups(1, 128, 4, 445),
-    Form::of_warpgroups(1, 64, 4, 355),
+    Form::of_warpgroups([2, 256], 4, 64, 650),
+    Form::of_warpgroups([2, 128], 6, 64, 560),
+    Form::of_warpgroups([1, 128], 4, 64, 445),
+    Form::of_warpgroups([1, 64], 4, 64, 355),
     Form::new([2, 4], [4, 4], 3, 64, 370),
     Form::new([2, 2], [4, 4], 3, 64, 302),
     Form::new([2, 2], [2, 4], 3, 64, 181),
@@ -65,6 +65,7 @@ const fn staged(dtype: DType) -> Staged {
         kernel,
         of_warpgroups: Some(groups),
         fused: [&fused[0], &fused[1]],
+        rounds_first: false,
         dtype,
         pads: [8; 2],
         forms: &FORMS,

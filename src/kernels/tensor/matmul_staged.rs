@@ -16,6 +16,8 @@ pub(super) struct Staged {
     pub(super) of_warpgroups: Option<&'static KernelInfo>,
     /// The kernels with an epilogue: in place of `kernel`, and of `of_warpgroups`.
     pub(super) fused: [&'static KernelInfo; 2],
+    /// Warpgroups multiply rounded copies of the factors, which other launches make.
+    pub(super) rounds_first: bool,
     /// Type of the elements of both factors.
     pub(super) dtype: DType,
     /// Elements by which rows of tiles are padded, where these are along k and where they are not.
@@ -87,13 +89,22 @@ impl Form {
     }
 
     /// Returns the configuration of these numbers of warpgroups and columns.
-    pub(super) const fn of_warpgroups(groups: u64, columns: u64, stages: u64, speed: u64) -> Self {
+    pub(super) const fn of_warpgroups(
+        [groups, columns]: [u64; 2],
+        stages: u64,
+        depth: u64,
+        speed: u64,
+    ) -> Self {
         Self {
             multipliers: Multipliers::Warpgroups(groups, columns),
             stages,
-            depth: 64,
+            depth,
             speed,
         }
+    }
+
+    pub(super) const fn is_of_warpgroups(self) -> bool {
+        matches!(self.multipliers, Multipliers::Warpgroups(..))
     }
 
     /// Returns rows and columns of a workgroup's tile.
@@ -157,9 +168,16 @@ impl Form {
     }
 
     /// Returns the estimated time in ns of a product in slices of k.
-    fn time(self, what: &Product, k_slice: u64, n_units: u64) -> u64 {
+    fn time(self, what: &Product, staged: Staged, k_slice: u64, n_units: u64) -> u64 {
         let [rows, columns] = self.tile();
-        time(what, [columns, rows], self.speed, k_slice, n_units)
+        let of_copies = match self.multipliers {
+            // Two launches, and factors that are read and written at 2.5 TB/s.
+            Multipliers::Warpgroups(..) if staged.rounds_first => {
+                6000 + 2 * 4 * what.batch * what.k * (what.m + what.n) / 2500
+            }
+            _ => 0,
+        };
+        of_copies + time(what, [columns, rows], self.speed, k_slice, n_units)
     }
 }
 
@@ -176,7 +194,7 @@ pub(super) fn choose(staged: Staged, what: &Product, units: MatrixUnits) -> Opti
             .filter(is_enough)
             .map(move |length| (form, length))
     });
-    all.min_by_key(|(form, k_slice)| form.time(what, *k_slice, units.n_units))
+    all.min_by_key(|(form, k_slice)| form.time(what, staged, *k_slice, units.n_units))
 }
 
 /// Returns true if a kernel can read a factor in units of this number of elements: its contiguous lines start at multiples of
@@ -198,9 +216,20 @@ pub(super) fn staged_job(
     max_binding_bytes: u64,
 ) -> Result<Option<Job>> {
     what.check()?;
-    let Some((form, k_slice)) = choose(staged, what, units) else {
-        return Ok(None);
-    };
+    match choose(staged, what, units) {
+        Some(form) => job_of(what, staged, form, epilogue, max_binding_bytes),
+        None => Ok(None),
+    }
+}
+
+/// Returns the job of a product in a configuration, with slices of k of a length.
+pub(super) fn job_of(
+    what: &Product,
+    staged: Staged,
+    (form, k_slice): (Form, u64),
+    epilogue: Epilogue<()>,
+    max_binding_bytes: u64,
+) -> Result<Option<Job>> {
     let n_out = what.batch * what.m * what.n;
     let slices = what.k.div_ceil(k_slice);
     let mut buffers = vec![

@@ -19,6 +19,8 @@ mod matmul_half;
 mod matmul_launch;
 mod matmul_parts;
 #[cfg(not(target_arch = "wasm32"))]
+mod matmul_rounded;
+#[cfg(not(target_arch = "wasm32"))]
 mod matmul_staged;
 #[cfg(not(target_arch = "wasm32"))]
 mod matmul_tf32;

@@ -38,6 +38,9 @@ impl Lowering<'_> {
             | Intrinsic::AwaitProducts
             | Intrinsic::BeginTurn
             | Intrinsic::EndTurn => self.can_multiply_in_groups(),
+            Intrinsic::MultiplySingles => {
+                self.can_multiply_in_groups() && self.options.floats_as_tf32
+            }
             Intrinsic::MultiplyLeft => {
                 self.can_multiply_in_groups() && self.owns_its_variables(function)
             }
@@ -79,6 +82,7 @@ impl Lowering<'_> {
             Some(Intrinsic::ElementsOf | Intrinsic::MatrixOf) => Ok(arguments.first().cloned()),
             Some(Intrinsic::LeftOf) => self.left_factor(arguments),
             Some(Intrinsic::MultiplyStaged) => self.multiply_staged(arguments),
+            Some(Intrinsic::MultiplySingles) => self.multiply_singles(arguments),
             Some(Intrinsic::GroupLeft) => self.left_factor(arguments),
             Some(Intrinsic::MultiplyLeft) => self.multiply_left(arguments),
             Some(Intrinsic::AwaitProducts) => Ok(self.await_products(arguments)),

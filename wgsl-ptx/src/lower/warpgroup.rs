@@ -12,7 +12,7 @@ use crate::{Bounds, Result};
 /// The only architecture with products of warpgroups, and the invocations of a warpgroup.
 const GROUPS_SM: u32 = 90;
 const GROUP: u32 = 128;
-/// Calls have 64 terms, in products of 16.
+/// Calls have 64 terms, in products of 16, or 32 of single precision, in products of 8.
 const PRODUCTS: u32 = 4;
 /// Bytes of a block of eight lines, and of eight blocks.
 const BLOCK: u32 = 1024;
@@ -34,9 +34,10 @@ impl Lowering<'_> {
     /// Returns true if the source has products of warpgroups.
     pub(super) fn multiplies_in_groups(&self) -> bool {
         let functions = &self.module.functions;
-        functions
-            .iter()
-            .any(|(handle, _)| self.intrinsic_of(handle) == Some(Intrinsic::MultiplyStaged))
+        functions.iter().any(|(handle, _)| {
+            let intrinsic = self.intrinsic_of(handle);
+            intrinsic.is_some_and(Intrinsic::multiplies_in_groups)
+        })
     }
 
     /// Lowers `multiply_staged`; returns `None` if an argument is no constant or the sums are not in registers.
@@ -70,6 +71,34 @@ impl Lowering<'_> {
             let [a, b] = [a, b].map(|factor| self.terms_of(factor, step));
             let adds = adds != 0 || step > 0;
             self.kernel.multiply_shared(product, a, b, &sums, adds);
+        }
+        self.kernel.commit_products();
+        Ok(Some(Value::Leaves(Vec::new())))
+    }
+
+    /// Lowers `multiply_singles` likewise.
+    pub(super) fn multiply_singles(&mut self, arguments: &[Value]) -> Result<Option<Value>> {
+        let [
+            Value::Pointer(sums),
+            Value::Leaves(at_a),
+            Value::Leaves(at_b),
+            _,
+            Value::Leaves(n_columns),
+        ] = arguments
+        else {
+            return Ok(None);
+        };
+        let (Some(sums), Some(staged)) = (self.group_sums(sums, n_columns)?, self.staged()) else {
+            return Ok(None);
+        };
+        // The eight terms of a product are as many bytes of a line as 16 halves.
+        let [a, b] = [at_a, at_b].map(|at| self.factor(&staged, at[0], true));
+        self.converge();
+        self.kernel.begin_products();
+        for step in 0..PRODUCTS {
+            let [a, b] = [a, b].map(|factor| self.terms_of(factor, step));
+            self.kernel
+                .multiply_shared(GroupProduct::Tf32, a, b, &sums, true);
         }
         self.kernel.commit_products();
         Ok(Some(Value::Leaves(Vec::new())))

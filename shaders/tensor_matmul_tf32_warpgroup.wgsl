@@ -1,0 +1,48 @@
+// Batched matrix product of f32 on the matrix units of whole warpgroups, which take the factors as TF32: c[m, n] = a[m, k] b[k, n].
+//
+// Both factors have lines along k, of elements that tensor_round_tf32 has rounded.
+// Twin: src/tensor/cpu/matmul.rs, of rounded elements
+//
+// import: lib/product_tiles, lib/warpgroup, lib/warpgroup_singles, lib/group_tiles
+
+// Depth of a step.
+const TILE_K: u32 = 32u;
+// Elements of a unit of 16 bytes.
+const UNIT: u32 = 4u;
+
+alias Part = vec2<f32>;
+
+@compute @workgroup_size(WIDTH)
+fn tensor_matmul_tf32_warpgroup(
+    @builtin(local_invocation_index) i: u32,
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+) {
+    let id = group.y * groups.x + group.x;
+    if id >= params.n_tiles {
+        return;
+    }
+    let tile = product_tile(id);
+    let own_row = 64u * (i / 128u);
+    let a = left_share(tile, i, place_in_blocks(0u, UNITS_A, i));
+    let b = right_share(tile, i, place_in_blocks(BEGIN_B, UNITS_B, i));
+    let begin = tile.slice * params.k_slice;
+    let end = min(begin + params.k_slice, params.k);
+    for (var ahead = 0u; ahead < STAGES - 2u; ahead++) {
+        stage_step(a, b, begin + ahead * TILE_K, ahead);
+    }
+    var sums: GroupSums;
+    var stage = 0u;
+    var free = STAGES - 2u;
+    for (var k = begin; k < end; k += TILE_K) {
+        await_staged(STAGES - 3u);
+        stage_step(a, b, k + (STAGES - 2u) * TILE_K, free);
+        multiply_singles(&sums, stage * STAGE + 16u * own_row, stage * STAGE + BEGIN_B, i % 128u, TILE_N);
+        // The step before has been multiplied: after the next barrier, its stage is free.
+        await_products(1u);
+        stage = select(stage + 1u, 0u, stage + 1u == STAGES);
+        free = select(free + 1u, 0u, free + 1u == STAGES);
+    }
+    await_products(0u);
+    store_group_tile(&sums, tile, own_row, i);
+}
