@@ -112,3 +112,79 @@ pub(super) fn one_query(
         (size, [queries, k, v])
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LARGE: u64 = 1 << 31;
+
+    fn size(n_q: u64, n_k: u64, dim: u64) -> AttentionSize {
+        AttentionSize {
+            batch: 2,
+            heads: 8,
+            key_heads: 2,
+            n_q,
+            n_k,
+            dim,
+            causal: true,
+            window: None,
+            scale: 1.0,
+        }
+    }
+
+    /// Returns the job over row-major heads.
+    fn job(what: &AttentionSize, types: [DType; 3], most: u64) -> Option<Job> {
+        let place = |heads: u64, rows: u64| Heads {
+            offset: 0,
+            batch: heads * rows * what.dim,
+            head: rows * what.dim,
+            row: what.dim,
+            n: what.batch * heads * rows * what.dim,
+        };
+        let keys = place(what.key_heads, what.n_k);
+        let places = [place(what.heads, what.n_q), keys, keys];
+        attention_decode_job(what, types, places, most).unwrap()
+    }
+
+    #[test]
+    fn results_of_16_bits_are_merged() {
+        for (to, n_k, n_launches) in [
+            (DType::F32, 100, 1),
+            (DType::F16, 100, 2),
+            (DType::F32, 5000, 2),
+            (DType::F16, 5000, 2),
+        ] {
+            let types = [DType::F32, DType::F16, to];
+            let job = job(&size(2, n_k, 64), types, LARGE).unwrap();
+            assert_eq!(job.launches.len(), n_launches, "{to:?}, {n_k} keys");
+            let overrides = &job.launches[0].overrides;
+            for (name, value) in [("FROM", 1), ("FROM_Q", 0), ("ALIGNED", 1), ("COLUMNS4", 16)] {
+                assert!(overrides.contains(&(name, value)), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn heads_that_share_keys_are_queries_of_all_batches() {
+        let types = [DType::BF16, DType::BF16, DType::F32];
+        let job = job(&size(1, 100, 128), types, LARGE).unwrap();
+        let Some(Arg::Params(words)) = job.launches[0].args.last() else {
+            panic!("no parameters");
+        };
+        // Four queries, and a workgroup for each batch and head of keys.
+        assert_eq!([words[0], words[8]], [4, 4]);
+    }
+
+    #[test]
+    fn other_sizes_are_left_to_other_kernels() {
+        let types = [DType::F16, DType::F16, DType::F32];
+        assert!(job(&size(4, 100, 64), types, LARGE).is_some());
+        assert!(job(&size(5, 100, 64), types, LARGE).is_none());
+        assert!(job(&size(1, 100, 136), types, LARGE).is_none());
+        assert!(job(&size(1, 5000, 64), types, 1 << 20).is_none());
+        assert!(job(&size(1, 100, 63), types, LARGE).is_some());
+        assert!(job(&size(1, 100, 63), [DType::F16; 3], LARGE).is_none());
+        assert!(job(&size(1, 100, 64), [DType::F32; 3], LARGE).is_none());
+    }
+}
