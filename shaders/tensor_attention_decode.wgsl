@@ -2,12 +2,13 @@
 //
 // A workgroup takes the queries of a head and a part of the keys, 128 at a time. Scores: four invocations share two keys, each
 // with a quarter of their vectors. Online softmax: an invocation has the scores of one key; the upper half of the invocations
-// repeats what the lower half does. Output: an invocation adds up four columns of some values. Each key and each value is loaded
-// once for all queries, so that device memory is the limit.
-// Bindings, preconditions and results: those of tensor_attention, without a window; n_q <= 4; dim <= 4 * COLUMNS4.
+// repeats what the lower half does. Output: an invocation adds up the columns in 16 bytes of some values: four, or eight of 16 bits.
+// Each key and each value is loaded once for all queries, in its own type, so that device memory is the limit.
+// Bindings, preconditions and results: those of tensor_attention; n_q <= 4; dim <= 4 * COLUMNS4. Queries, and keys and values, may be
+// of 16 bits, as lib/attention_halves has it; arithmetic and results are in f32.
 // Twin: src/tensor/cpu/attention.rs
 //
-// import: lib/attention_heads, lib/store4
+// import: lib/attention_halves, lib/attention_heads, lib/store4
 
 /// Groups of four columns: 16 or 32.
 override COLUMNS4: u32 = 32u;
@@ -16,6 +17,9 @@ override CAUSAL: bool = false;
 override WINDOW: bool = false;
 override SPLIT: bool = false;
 override ALIGNED: bool = true;
+// Types of keys and values, and of queries, as `DType::code` numbers them: 0 is f32, 1 is f16, 2 is bf16.
+override FROM: u32 = 0u;
+override FROM_Q: u32 = 0u;
 
 const THREADS: u32 = 256u;
 /// Keys of a step.
@@ -28,6 +32,9 @@ const PITCH: u32 = 130u;
 const LOWEST: f32 = -3.4028234e38;
 /// Columns of a head, rounded up.
 override ALL_COLUMNS: u32 = 4u * COLUMNS4;
+/// Groups of four columns in 16 bytes of keys and values, and invocations that share a value.
+override FOURS: u32 = 1u + min(FROM, 1u);
+override SHARERS: u32 = COLUMNS4 / FOURS;
 
 // A component for each of four queries: [column].
 var<workgroup> sh_q: array<vec4<f32>, ALL_COLUMNS>;
@@ -44,16 +51,18 @@ var<workgroup> sh_factors: vec4<f32>;
 var<private> products: array<vec4<f32>, 2>;
 // Sums of four columns for each query.
 var<private> sums: array<vec4<f32>, 4>;
+// Those of the four columns behind them, if values are of 16 bits.
+var<private> next_sums: array<vec4<f32>, 4>;
 
 /// Stores queries in workgroup memory, those behind the last one as 0.
 fn keep_few_queries(i: u32, start: u32) {
     if i < COLUMNS4 {
         let col = 4u * i;
         let at = start + col;
-        let r0 = of_query(0u, at, col);
-        let r1 = of_query(1u, at + params.q.w, col);
-        let r2 = of_query(2u, at + 2u * params.q.w, col);
-        let r3 = of_query(3u, at + 3u * params.q.w, col);
+        let r0 = of_any_query(0u, at, col);
+        let r1 = of_any_query(1u, at + params.q.w, col);
+        let r2 = of_any_query(2u, at + 2u * params.q.w, col);
+        let r3 = of_any_query(3u, at + 3u * params.q.w, col);
         sh_q[col] = vec4(r0.x, r1.x, r2.x, r3.x);
         sh_q[col + 1u] = vec4(r0.y, r1.y, r2.y, r3.y);
         sh_q[col + 2u] = vec4(r0.z, r1.z, r2.z, r3.z);
@@ -72,12 +81,19 @@ fn multiply_keys(key: u32, start_k: u32, lane: u32) {
     products[1] = vec4(0.0);
     let at = start_k + key * params.k.w;
     let next = at + APART * params.k.w;
-    for (var four = lane; four < COLUMNS4; four += 4u) {
-        let col = 4u * four;
-        let x = of_key(key, at + col, col);
-        let y = of_key(key + APART, next + col, col);
-        products[0] += products_of(col, x);
-        products[1] += products_of(col, y);
+    for (var unit = lane; unit < SHARERS; unit += 4u) {
+        let col = 4u * FOURS * unit;
+        if FROM == 0u {
+            let x = of_key(key, at + col, col);
+            let y = of_key(key + APART, next + col, col);
+            products[0] += products_of(col, x);
+            products[1] += products_of(col, y);
+        } else {
+            let x = halves_of_key(key, at + col, col);
+            let y = halves_of_key(key + APART, next + col, col);
+            products[0] += products_of(col, x.first) + products_of(col + 4u, x.second);
+            products[1] += products_of(col, y.first) + products_of(col + 4u, y.second);
+        }
     }
 }
 
@@ -116,41 +132,59 @@ fn sum_of_keys(i: u32) -> vec4<f32> {
 }
 
 /// Adds four columns of a value, times its weights, to the sums of the queries that see it.
-fn add_decoded(value: vec4<f32>, at: u32, seen: vec4<bool>) {
-    let weight = sh_weights[at];
+fn add_value_to(to: ptr<private, array<vec4<f32>, 4>>, value: vec4<f32>, weight: vec4<f32>, seen: vec4<bool>) {
     if CAUSAL {
         // A select rather than a weight of 0, since 0 * NaN is NaN.
-        sums[0] += select(vec4(0.0), weight.x * value, seen.x);
-        sums[1] += select(vec4(0.0), weight.y * value, seen.y);
-        sums[2] += select(vec4(0.0), weight.z * value, seen.z);
-        sums[3] += select(vec4(0.0), weight.w * value, seen.w);
+        (*to)[0] += select(vec4(0.0), weight.x * value, seen.x);
+        (*to)[1] += select(vec4(0.0), weight.y * value, seen.y);
+        (*to)[2] += select(vec4(0.0), weight.z * value, seen.z);
+        (*to)[3] += select(vec4(0.0), weight.w * value, seen.w);
     } else {
-        sums[0] += weight.x * value;
-        sums[1] += weight.y * value;
-        sums[2] += weight.z * value;
-        sums[3] += weight.w * value;
+        (*to)[0] += weight.x * value;
+        (*to)[1] += weight.y * value;
+        (*to)[2] += weight.z * value;
+        (*to)[3] += weight.w * value;
     }
 }
 
-fn scale_decoded() {
-    let factor = sh_factors;
-    sums[0] *= factor.x;
-    sums[1] *= factor.y;
-    sums[2] *= factor.z;
-    sums[3] *= factor.w;
+/// Adds an invocation's columns of the value of a key of the step.
+fn add_decoded(at: u32, col: u32, key: u32, seen: vec4<bool>) {
+    if FROM == 0u {
+        add_value_to(&sums, four_of_v(at, col), sh_weights[key], seen);
+    } else {
+        let value = eight_of_v(at, col);
+        let weight = sh_weights[key];
+        add_value_to(&sums, value.first, weight, seen);
+        add_value_to(&next_sums, value.second, weight, seen);
+    }
+}
+
+fn scale_each(all: ptr<private, array<vec4<f32>, 4>>, factor: vec4<f32>) {
+    (*all)[0] *= factor.x;
+    (*all)[1] *= factor.y;
+    (*all)[2] *= factor.z;
+    (*all)[3] *= factor.w;
+}
+
+/// Returns for each query whether it sees a key: one before its end and, with a window, not before its begin.
+fn seen_of(key: u32, begins: vec4<u32>, ends: vec4<u32>) -> vec4<bool> {
+    var seen = vec4(key) < ends;
+    if WINDOW { seen = seen & (vec4(key) >= begins); }
+    return seen;
 }
 
 /// Adds up the sums of all invocations with the same columns, and stores them as the result of a query: divided by the sum of
-/// its weights or, if SPLIT, beside its maximum and that sum.
-fn store_decoded(i: u32, row: u32, row_index: u32, split: u32, own: vec4<f32>, most: f32, total: f32) {
+/// its weights or, if SPLIT, beside its maximum and that sum. `own` are the invocation's, the second four only for 16 bits.
+fn store_decoded(i: u32, row: u32, row_index: u32, split: u32, own: array<vec4<f32>, 2>, most: f32, total: f32) {
     workgroupBarrier();
-    sh_parts[i] = own;
+    sh_parts[FOURS * i] = own[0];
+    if FROM != 0u { sh_parts[2u * i + 1u] = own[1]; }
     workgroupBarrier();
     if i >= COLUMNS4 || row >= params.n_q {
         return;
     }
     var sum = sh_parts[i];
-    for (var at = i + COLUMNS4; at < THREADS; at += COLUMNS4) { sum += sh_parts[at]; }
+    for (var at = i + COLUMNS4; at < FOURS * THREADS; at += COLUMNS4) { sum += sh_parts[at]; }
     var start = params.out_from + row_index * params.dim;
     if SPLIT {
         start += split * params.n_out;
@@ -183,16 +217,18 @@ fn tensor_attention_decode(
     let start_v = params.v.x + batch * params.v.y + head / params.heads_per_key * params.v.z;
     let key_begin = split_begin(0u, split);
     let key_end = min(key_begin + params.split_len, params.n_k);
-    // Ends of the keys that each query sees.
+    // Ends and begins of the keys that each query sees.
     var ends = vec4(key_end);
     if CAUSAL { ends = min(ends, params.first + vec4(1u, 2u, 3u, 4u)); }
+    var begins = vec4(0u);
+    if WINDOW { begins = vec4(window_begin(0u), window_begin(1u), window_begin(2u), window_begin(3u)); }
 
-    // For scores a lane of four, and two keys; for weights one key; for values four columns.
+    // For scores a lane of four, and two keys; for weights one key; for values the columns in 16 bytes.
     let lane = i % 4u;
     let slot = i / 4u;
     let own_key = i % KEYS;
-    let col = 4u * (i % COLUMNS4);
-    let first_value = i / COLUMNS4;
+    let col = 4u * FOURS * (i % SHARERS);
+    let first_value = i / SHARERS;
     var most = vec4(LOWEST);
     var total = vec4(0.0);
     keep_few_queries(i, params.q.x + batch * params.q.y + head * params.q.z);
@@ -200,7 +236,7 @@ fn tensor_attention_decode(
     for (var key = key_begin; key < key_end; key += KEYS) {
         multiply_keys(key + slot, start_k, lane);
         let product = own_product(own_key, slot, lane);
-        let seen = vec4(key + own_key) < ends;
+        let seen = seen_of(key + own_key, begins, ends);
         let score = select(vec4(LOWEST), product * params.scale, seen);
         sh_weights[i] = score;
         workgroupBarrier();
@@ -212,12 +248,13 @@ fn tensor_attention_decode(
         sh_weights[i] = weight;
         if i == 0u { sh_factors = factor; }
         workgroupBarrier();
-        scale_decoded();
+        scale_each(&sums, sh_factors);
+        if FROM != 0u { scale_each(&next_sums, sh_factors); }
         let end = min(KEYS, key_end - key);
         var at = start_v + (key + first_value) * params.v.w + col;
-        for (var n = first_value; n < KEYS; n += THREADS / COLUMNS4) {
-            if n < end && col < params.dim { add_decoded(four_of_v(at, col), n, vec4(key + n) < ends); }
-            at += THREADS / COLUMNS4 * params.v.w;
+        for (var n = first_value; n < KEYS; n += THREADS / SHARERS) {
+            if n < end && col < params.dim { add_decoded(at, col, n, seen_of(key + n, begins, ends)); }
+            at += THREADS / SHARERS * params.v.w;
         }
     }
 
@@ -228,8 +265,8 @@ fn tensor_attention_decode(
     let row_index = batch * params.n_q * params.out_heads + head;
     let to = params.splits_before + split;
     let pitch = params.out_heads;
-    store_decoded(i, 0u, row_index, to, sums[0], most.x, total.x);
-    store_decoded(i, 1u, row_index + pitch, to, sums[1], most.y, total.y);
-    store_decoded(i, 2u, row_index + 2u * pitch, to, sums[2], most.z, total.z);
-    store_decoded(i, 3u, row_index + 3u * pitch, to, sums[3], most.w, total.w);
+    store_decoded(i, 0u, row_index, to, array(sums[0], next_sums[0]), most.x, total.x);
+    store_decoded(i, 1u, row_index + pitch, to, array(sums[1], next_sums[1]), most.y, total.y);
+    store_decoded(i, 2u, row_index + 2u * pitch, to, array(sums[2], next_sums[2]), most.z, total.z);
+    store_decoded(i, 3u, row_index + 3u * pitch, to, array(sums[3], next_sums[3]), most.w, total.w);
 }

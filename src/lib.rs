@@ -285,9 +285,10 @@ pub mod internals {
         pub use crate::kernels::tensor::{
             AttentionSize, AttentionTiles, Cast, Convolution, CopyAxis, Elementwise, Heads,
             MatmulLimits, Matrix, Product, QuantizedProduct, Rotary, SoftmaxLimits, Source,
-            Strided, attention_job, cast_job, convolve2d_job, copy_job, elementwise_job,
-            epilogue_job, matmul_epilogue_job, matmul_job, matmul_naive_job, matmul_quantized_job,
-            norm_job, reduce_columns_job, reduce_rows_job, rotary_job, softmax_job,
+            Strided, attention_decode_job, attention_job, cast_job, convolve2d_job, copy_job,
+            elementwise_job, epilogue_job, matmul_epilogue_job, matmul_job, matmul_naive_job,
+            matmul_quantized_job, norm_job, reduce_columns_job, reduce_rows_job, rotary_job,
+            softmax_job,
         };
         #[cfg(not(target_arch = "wasm32"))]
         pub use crate::kernels::tensor::{

@@ -1,4 +1,6 @@
-// Parameters and bindings of attention, and loads of four elements of a row of queries, keys or values.
+// Parameters and bindings of attention, and loads of four elements of f32 of a row of queries, keys or values.
+//
+// Bindings are words, so that a kernel may read elements of other types.
 //
 // The kernel declares the overrides ALIGNED and WINDOW.
 //
@@ -38,9 +40,9 @@ struct Params {
     pad: u32,
 }
 
-@group(0) @binding(0) var<storage, read> q: array<vec4<f32>>;
-@group(0) @binding(1) var<storage, read> k: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> v: array<vec4<f32>>;
+@group(0) @binding(0) var<storage, read> q: array<vec4<u32>>;
+@group(0) @binding(1) var<storage, read> k: array<vec4<u32>>;
+@group(0) @binding(2) var<storage, read> v: array<vec4<u32>>;
 @group(0) @binding(3) var<storage, read_write> out: array<f32>;
 @group(0) @binding(4) var<uniform> params: Params;
 
@@ -55,35 +57,35 @@ fn split_begin(query: u32, split: u32) -> u32 {
 
 fn four_of_q(at: u32, col: u32) -> vec4<f32> {
     if ALIGNED {
-        return q[at >> 2u];
+        return bitcast<vec4<f32>>(q[at >> 2u]);
     }
-    var x = vec4(q[at >> 2u][at & 3u], 0.0, 0.0, 0.0);
+    var x = vec4(q[at >> 2u][at & 3u], 0u, 0u, 0u);
     if col + 1u < params.dim { x.y = q[(at + 1u) >> 2u][(at + 1u) & 3u]; }
     if col + 2u < params.dim { x.z = q[(at + 2u) >> 2u][(at + 2u) & 3u]; }
     if col + 3u < params.dim { x.w = q[(at + 3u) >> 2u][(at + 3u) & 3u]; }
-    return x;
+    return bitcast<vec4<f32>>(x);
 }
 
 fn four_of_k(at: u32, col: u32) -> vec4<f32> {
     if ALIGNED {
-        return k[at >> 2u];
+        return bitcast<vec4<f32>>(k[at >> 2u]);
     }
-    var x = vec4(k[at >> 2u][at & 3u], 0.0, 0.0, 0.0);
+    var x = vec4(k[at >> 2u][at & 3u], 0u, 0u, 0u);
     if col + 1u < params.dim { x.y = k[(at + 1u) >> 2u][(at + 1u) & 3u]; }
     if col + 2u < params.dim { x.z = k[(at + 2u) >> 2u][(at + 2u) & 3u]; }
     if col + 3u < params.dim { x.w = k[(at + 3u) >> 2u][(at + 3u) & 3u]; }
-    return x;
+    return bitcast<vec4<f32>>(x);
 }
 
 fn four_of_v(at: u32, col: u32) -> vec4<f32> {
     if ALIGNED {
-        return v[at >> 2u];
+        return bitcast<vec4<f32>>(v[at >> 2u]);
     }
-    var x = vec4(v[at >> 2u][at & 3u], 0.0, 0.0, 0.0);
+    var x = vec4(v[at >> 2u][at & 3u], 0u, 0u, 0u);
     if col + 1u < params.dim { x.y = v[(at + 1u) >> 2u][(at + 1u) & 3u]; }
     if col + 2u < params.dim { x.z = v[(at + 2u) >> 2u][(at + 2u) & 3u]; }
     if col + 3u < params.dim { x.w = v[(at + 3u) >> 2u][(at + 3u) & 3u]; }
-    return x;
+    return bitcast<vec4<f32>>(x);
 }
 
 fn of_query(row: u32, at: u32, col: u32) -> vec4<f32> {

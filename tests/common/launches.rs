@@ -10,10 +10,10 @@ use pagepress::internals::lz4::{
 use pagepress::internals::tensor::{
     AttentionSize, AttentionTiles, Cast, Convolution, CopyAxis, Elementwise, Heads, MatmulLimits,
     Matrix, MatrixUnits, Product, QuantizedProduct, Rotary, SoftmaxLimits, Source, Strided,
-    attention_half_job, attention_job, cast_job, convolve2d_job, copy_job, elementwise_job,
-    epilogue_job, matmul_epilogue_job, matmul_half_job, matmul_job, matmul_naive_job,
-    matmul_quantized_job, matmul_tf32_job, norm_job, reduce_columns_job, reduce_rows_job,
-    rotary_job, softmax_job,
+    attention_decode_job, attention_half_job, attention_job, cast_job, convolve2d_job, copy_job,
+    elementwise_job, epilogue_job, matmul_epilogue_job, matmul_half_job, matmul_job,
+    matmul_naive_job, matmul_quantized_job, matmul_tf32_job, norm_job, reduce_columns_job,
+    reduce_rows_job, rotary_job, softmax_job,
 };
 use pagepress::kernels::{ComputeUnits, Launch};
 use pagepress::lz4::Level;
@@ -374,6 +374,31 @@ fn attention_jobs(units: Option<ComputeUnits>) -> Vec<Job> {
             }
             let (size, places) = attention([n_q, n_k], dim, mask);
             jobs.push(attention_job(&size, places, AttentionTiles::Any(units), LARGE).unwrap());
+        }
+    }
+    jobs.extend(attention_decode_jobs());
+    jobs
+}
+
+/// Returns attention of few rows to keys and values of 16 bits.
+fn attention_decode_jobs() -> Vec<Job> {
+    let mut jobs = Vec::new();
+    for dtype in [DType::F16, DType::BF16] {
+        for (dim, n_q, n_k, mask) in [
+            (64, 1, 5000, Mask::None),
+            (64, 4, 5000, Mask::Causal),
+            (64, 3, 5000, Mask::Window),
+            (128, 1, 5000, Mask::None),
+            (128, 4, 5000, Mask::Causal),
+            (128, 2, 100, Mask::Causal),
+            (63, 2, 5000, Mask::Causal),
+        ] {
+            let (size, places) = attention([n_q, n_k], dim, mask);
+            for q_type in [dtype, DType::F32] {
+                let types = [q_type, dtype, DType::F32];
+                let job = attention_decode_job(&size, types, places, LARGE).unwrap();
+                jobs.extend(job);
+            }
         }
     }
     jobs

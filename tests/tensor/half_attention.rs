@@ -12,9 +12,9 @@ use crate::tolerance::attention_of;
 const HALVES: [DType; 2] = [DType::F16, DType::BF16];
 
 /// A tensor of 16 bits and its elements, row-major, as it rounds them.
-struct Half {
-    values: Vec<f32>,
-    tensor: GpuTensor,
+pub struct Half {
+    pub values: Vec<f32>,
+    pub tensor: GpuTensor,
 }
 
 /// Layout of `[batch, heads, rows, elements]` in memory.
@@ -27,7 +27,7 @@ pub enum Layout {
     Unaligned,
 }
 
-async fn half(
+pub async fn half(
     device: &GpuDevice,
     dtype: DType,
     [batch, heads, rows, dim]: [usize; 4],

@@ -22,6 +22,7 @@ mod errors;
 #[cfg(not(target_arch = "wasm32"))]
 mod gguf;
 mod half_attention;
+mod half_decode;
 mod half_products;
 mod halves;
 mod handles;
@@ -173,6 +174,10 @@ macro_rules! every_case {
                 half_attention::heads_of_halves_in_every_layout,
                 half_attention::hidden_halves_do_not_matter,
                 half_attention::halves_outside_a_window_do_not_matter,
+                half_decode::few_queries_read_halves_as_they_are,
+                half_decode::few_queries_of_halves_in_every_layout,
+                half_decode::all_halves_are_read_as_they_convert,
+                half_decode::halves_that_few_queries_do_not_see_do_not_matter,
                 attention_window::windows_of_halves_work,
                 half_products::products_of_halves_in_every_layout,
                 half_products::products_of_halves_of_any_size,
@@ -303,6 +308,10 @@ macro_rules! every_case_in_parts {
                 half_attention::heads_of_halves_in_every_layout,
                 half_attention::hidden_halves_do_not_matter,
                 half_attention::halves_outside_a_window_do_not_matter,
+                half_decode::few_queries_read_halves_as_they_are,
+                half_decode::few_queries_of_halves_in_every_layout,
+                half_decode::all_halves_are_read_as_they_convert,
+                half_decode::halves_that_few_queries_do_not_see_do_not_matter,
                 attention_window::windows_of_halves_work,
                 half_products::products_of_halves_in_every_layout,
                 half_products::products_of_halves_of_any_size,

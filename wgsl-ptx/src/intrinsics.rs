@@ -141,6 +141,13 @@ pub const NORMAL_EXP2: &str = "fn normal_exp2(x: f32) -> f32 {
     return select(exp2(x), 0.0, x < -126.0);
 }";
 
+/// Returns the number whose f16 the low 16 bits of `bits` are. Becomes one `cvt.f32.f16`.
+pub const HALF: &str = "fn half(bits: u32) -> f32 {
+    let scaled = bitcast<f32>(((bits & 0x7fff) << 13) + 0x70000000);
+    let magnitude = select(scaled * 0x1p-112, (scaled - 0x1p97) * 0x1p-111, (bits & 0x7c00) == 0);
+    return bitcast<f32>(bitcast<u32>(magnitude) | ((bits & 0x8000) << 16));
+}";
+
 /// Returns an invocation's eight elements of a matrix of 16 by 16 sums: with `lane`, of 32, those of row `lane / 4` in `xy`, and of the
 /// row 8 further down in `zw`, from column `2 * (lane % 4)` on in `first` and 8 columns further right in `second`. Becomes no
 /// instruction: these are the registers that hold the matrix.
@@ -336,6 +343,8 @@ pub(crate) enum Intrinsic {
     AwaitStaged,
     /// [`NORMAL_EXP2`]
     NormalExp2,
+    /// [`HALF`]
+    Half,
     /// [`ELEMENTS_OF`]
     ElementsOf,
     /// [`MATRIX_OF`]
@@ -385,6 +394,7 @@ impl Intrinsic {
         matches!(
             self,
             Self::NormalExp2
+                | Self::Half
                 | Self::ElementsOf
                 | Self::MatrixOf
                 | Self::LeftOf
@@ -400,7 +410,7 @@ impl Intrinsic {
 }
 
 /// Intrinsics with the names and texts of their functions.
-const ALL: [(Intrinsic, &str, &str); 23] = [
+const ALL: [(Intrinsic, &str, &str); 24] = [
     (Intrinsic::Funnel, "funnel", FUNNEL),
     (Intrinsic::Agree, "agree", AGREE),
     (Intrinsic::Merge, "merge", MERGE),
@@ -414,6 +424,7 @@ const ALL: [(Intrinsic, &str, &str); 23] = [
     (Intrinsic::EndStage, "end_stage", END_STAGE),
     (Intrinsic::AwaitStaged, "await_staged", AWAIT_STAGED),
     (Intrinsic::NormalExp2, "normal_exp2", NORMAL_EXP2),
+    (Intrinsic::Half, "half", HALF),
     (Intrinsic::ElementsOf, "elements_of", ELEMENTS_OF),
     (Intrinsic::MatrixOf, "matrix_of", MATRIX_OF),
     (Intrinsic::LeftOf, "left_of", LEFT_OF),

@@ -5,6 +5,7 @@ use crate::kernels::Launch;
 use crate::kernels::tensor::{
     AttentionForm, AttentionSize, AttentionTiles, Heads, attention_launch,
 };
+use crate::ops::DType;
 use crate::{Error, Result};
 
 /// Attention that never stores the matrix of scores (flash attention). Arguments: queries, keys and values, each
@@ -118,6 +119,7 @@ impl Kernel for AttentionKernel {
         let all = [places(size.heads, size.n_q), of_keys, of_keys];
         let form = AttentionForm::choose(&size, AttentionTiles::Any(None));
         let split_len = n_k.next_multiple_of(64);
-        Ok(attention_launch(&size, form, all, 1, split_len))
+        let types = [DType::F32; 2];
+        Ok(attention_launch(&size, form, types, all, (None, split_len)))
     }
 }

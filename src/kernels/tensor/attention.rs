@@ -1,8 +1,8 @@
 //! Jobs of attention.
 
-use super::attention_launch::{
-    AttentionSize, AttentionTiles, Form, Heads, MAX_SPLIT, attention_launch, merge_launch,
-};
+use super::attention_decode::one_query;
+use super::attention_form::{AttentionTiles, Form};
+use super::attention_launch::{AttentionSize, Heads, attention_launch, merge_launch};
 use super::attention_parts::in_parts;
 use super::{elements_of_binding, padded_bytes};
 use crate::Result;
@@ -26,15 +26,7 @@ pub fn attention_job(
     let (what, places) = &one_query(&what, places).unwrap_or((what, places));
     let places = *places;
     let form = Form::choose(what, tiles);
-    let groups = what.n_q.div_ceil(form.queries) * what.batch * what.heads;
-    let seen = what.seen_by(form.queries);
-    let wanted = form
-        .enough_groups
-        .div_ceil(groups)
-        .min(seen / form.min_split);
-    let splits = wanted.max(seen.div_ceil(MAX_SPLIT)).max(1);
-    let split_len = seen.div_ceil(splits).next_multiple_of(form.keys);
-    let splits = seen.div_ceil(split_len);
+    let [splits, split_len] = form.splits(what);
     let rows = what.rows();
     let n_out = rows * what.dim;
     let [q, k, v] = places;
@@ -54,51 +46,15 @@ pub fn attention_job(
         buffers.extend((n_partials > 0).then(|| (Slot::Partials, padded_bytes(n_partials))));
         return Ok(Job { buffers, launches });
     }
-    let mut launches = vec![attention_launch(what, form, places, splits, split_len)];
+    let types = [DType::F32; 2];
+    let divided = ((splits > 1).then_some(splits), split_len);
+    let mut launches = vec![attention_launch(what, form, types, places, divided)];
     if splits > 1 {
         buffers.push((Slot::Partials, padded_bytes(n_partials)));
         let out = (Arg::Buffer(Slot::Out), 0);
         launches.push(merge_launch(what, splits, DType::F32, out, what.heads));
     }
     Ok(Job { buffers, launches })
-}
-
-/// Returns the same attention with heads that share keys as queries of one head, so that each key is read once for them;
-/// `None` unless there is one query, and it sees all keys.
-fn one_query(what: &AttentionSize, [q, k, v]: [Heads; 3]) -> Option<(AttentionSize, [Heads; 3])> {
-    let sees_all = what.n_q == 1 && what.window.is_none();
-    let is_one = what.batch == 1 && sees_all && what.heads > what.key_heads;
-    // Heads of keys are batches.
-    is_one.then(|| {
-        let n_shared = what.heads / what.key_heads;
-        // As many as `tensor_attention_decode` takes, if it takes the columns.
-        let together = match Form::decodes(1, what.dim) {
-            true => (1..=Form::DECODE.queries)
-                .rev()
-                .find(|&n| n_shared.is_multiple_of(n)),
-            false => None,
-        };
-        let n_q = together.unwrap_or(n_shared);
-        let size = AttentionSize {
-            batch: what.key_heads,
-            heads: n_shared / n_q,
-            key_heads: 1,
-            n_q,
-            causal: false,
-            ..*what
-        };
-        let queries = Heads {
-            batch: n_shared * q.head,
-            head: q.head,
-            row: size.heads * q.head,
-            ..q
-        };
-        let [k, v] = [k, v].map(|place| Heads {
-            batch: place.head,
-            ..place
-        });
-        (size, [queries, k, v])
-    })
 }
 
 #[cfg(test)]

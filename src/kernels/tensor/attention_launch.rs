@@ -1,7 +1,8 @@
 //! Launches of attention, and the sizes that describe them.
 
+use super::attention_form::Form;
 use super::{R, U, W, check_sizes, grid, kernel, span};
-use crate::kernels::{Arg, ComputeUnits, KernelInfo, Launch, Slot};
+use crate::kernels::{Arg, KernelInfo, Launch, Slot};
 use crate::ops::DType;
 use crate::{Error, Result};
 
@@ -33,15 +34,6 @@ const MERGED_COLUMNS: u64 = 32;
 /// Maximum number of keys of a workgroup, since software GPUs stop long loops.
 pub(super) const MAX_SPLIT: u64 = 8192;
 
-/// The tiles of attention that a device can keep in its registers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AttentionTiles {
-    /// Only those for few queries.
-    Few,
-    /// All; queries stay in workgroup memory if the compute units are known to have room for them.
-    Any(Option<ComputeUnits>),
-}
-
 /// Layout of heads of rows in their buffer. Strides are in elements.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Heads {
@@ -58,9 +50,10 @@ pub struct Heads {
 }
 
 impl Heads {
-    fn is_aligned(&self) -> bool {
+    /// Returns true if all rows begin at multiples of `unit` elements.
+    fn is_aligned(&self, unit: u64) -> bool {
         let places = [self.offset, self.batch, self.head, self.row];
-        places.iter().all(|n| n.is_multiple_of(4))
+        places.iter().all(|n| n.is_multiple_of(unit))
     }
 
     fn words(&self) -> [u32; 4] {
@@ -165,121 +158,12 @@ impl AttentionSize {
     }
 }
 
-/// Kernel of attention, and what it computes in a workgroup.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Tiles {
-    /// `tensor_attention`.
-    Few,
-    /// `tensor_attention_many` with overrides `LANES_N`, `KEY_GROUPS` and `COL_GROUPS`.
-    Many([u32; 3]),
-    /// `tensor_attention_decode`.
-    Decode,
-}
-
-/// Tiles of a workgroup.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::kernels) struct Form {
-    /// Number of queries of a workgroup.
-    pub(super) queries: u64,
-    /// Number of keys that a workgroup processes per step.
-    pub(super) keys: u64,
-    /// Number of workgroups that keeps a large device busy.
-    pub(super) enough_groups: u64,
-    /// Number of keys that a workgroup processes at least where keys are split.
-    pub(super) min_split: u64,
-    tiles: Tiles,
-}
-
-impl Form {
-    pub(super) const FEW: Self = Self {
-        queries: 32,
-        keys: KEYS,
-        enough_groups: 256,
-        min_split: 256,
-        tiles: Tiles::Few,
-    };
-    pub(super) const MANY_OF_64: Self = Self::many(64, [16, 1, 1]);
-    pub(super) const MANY_OF_128: Self = Self::many(64, [16, 1, 2]);
-    pub(super) const KEPT_OF_64: Self = Self::many(128, [8, 2, 2]);
-    pub(super) const KEPT_OF_128: Self = Self::many(64, [16, 2, 2]);
-    /// Four workgroups fit on a multiprocessor of an H200, which has 132.
-    pub(super) const DECODE: Self = Self {
-        queries: 4,
-        keys: 128,
-        enough_groups: 512,
-        min_split: 128,
-        tiles: Tiles::Decode,
-    };
-    /// Bytes of workgroup memory of a form that keeps its queries there, and what a device reserves besides.
-    const KEPT_BYTES: u32 = 47 << 10;
-    /// Minimum number of workgroups of [`Self::KEPT_OF_64`]; twice as many with a causal mask, where half of them
-    /// are short.
-    const MIN_GROUPS: u64 = 256;
-
-    const fn many(queries: u64, overrides: [u32; 3]) -> Self {
-        Self {
-            queries,
-            tiles: Tiles::Many(overrides),
-            ..Self::FEW
-        }
-    }
-
-    /// Returns the fastest form on a device.
-    pub(in crate::kernels) fn choose(what: &AttentionSize, tiles: AttentionTiles) -> Self {
-        if Self::decodes(what.n_q, what.dim) && what.window.is_none() {
-            return Self::DECODE;
-        }
-        let AttentionTiles::Any(compute_units) = tiles else {
-            return Self::FEW;
-        };
-        // With fewer queries most of a tile would be empty.
-        if what.n_q < 64 || what.dim > 128 {
-            return Self::FEW;
-        }
-        let keeps =
-            compute_units.is_some_and(|units| units.workgroup_bytes / 2 >= Self::KEPT_BYTES);
-        let groups = what.n_q.div_ceil(Self::KEPT_OF_64.queries) * what.batch * what.heads;
-        // With a window most workgroups are of one length.
-        let is_uneven = what.causal && what.window.is_none();
-        let fills = groups >= Self::MIN_GROUPS << u32::from(is_uneven);
-        match (what.dim > 64, keeps) {
-            (true, true) => Self::KEPT_OF_128,
-            (true, false) => Self::MANY_OF_128,
-            (false, true) if fills => Self::KEPT_OF_64,
-            (false, _) => Self::MANY_OF_64,
-        }
-    }
-
-    /// Returns true if `tensor_attention_decode` computes attention of `n_q` queries of `dim` elements.
-    pub(super) const fn decodes(n_q: u64, dim: u64) -> bool {
-        n_q <= Self::DECODE.queries && dim <= 128
-    }
-
-    const fn kernel(self) -> &'static KernelInfo {
-        match self.tiles {
-            Tiles::Few => &ATTENTION,
-            Tiles::Many(_) => &ATTENTION_MANY,
-            Tiles::Decode => &ATTENTION_DECODE,
-        }
-    }
-
-    fn overrides(self, dim: u64) -> Vec<(&'static str, u32)> {
-        match self.tiles {
-            Tiles::Few => vec![("DIM_GROUPS", dim.div_ceil(64).next_power_of_two() as u32)],
-            Tiles::Many([lanes, key_groups, col_groups]) => vec![
-                ("LANES_N", lanes),
-                ("KEY_GROUPS", key_groups),
-                ("COL_GROUPS", col_groups),
-            ],
-            Tiles::Decode => vec![("COLUMNS4", if dim > 64 { 32 } else { 16 })],
-        }
-    }
-}
-
 /// Arguments of a launch, and the part of the result that it computes.
 pub(super) struct Args {
     /// Queries, keys and values.
     pub(super) inputs: [Arg; 3],
+    /// Types of queries, and of keys and values; those of 16 bits are for [`Form::DECODE`].
+    pub(super) types: [DType; 2],
     /// Destination, its first element to write, and the number of heads per query in it.
     pub(super) out: Arg,
     pub(super) out_from: u64,
@@ -326,27 +210,24 @@ pub(super) fn merge_launch(
     }
 }
 
-/// Returns the launch over all keys, in splits of `split_len` keys.
+/// Returns the launch over all keys, from queries, and keys and values, of these types. Splits have `split_len` keys each; `None` for
+/// one that writes the result and not a part that is to be merged.
 pub(in crate::kernels) fn attention_launch(
     what: &AttentionSize,
     form: Form,
+    types: [DType; 2],
     places: [Heads; 3],
-    splits: u64,
-    split_len: u64,
+    (splits, split_len): (Option<u64>, u64),
 ) -> Launch {
-    let out = if splits == 1 {
-        Slot::Out
-    } else {
-        Slot::Partials
-    };
     let args = Args {
         inputs: [Slot::A, Slot::B, Slot::Values].map(Arg::Buffer),
-        out: Arg::Buffer(out),
+        types,
+        out: Arg::Buffer(splits.map_or(Slot::Out, |_| Slot::Partials)),
         out_from: 0,
         out_heads: what.heads,
         first_key: 0,
         split_len,
-        splits: (splits > 1).then_some([splits, 0, splits]),
+        splits: splits.map(|n| [n, 0, n]),
         first: if what.causal { what.n_k - what.n_q } else { 0 },
     };
     launch(what, form, places, args)
@@ -362,7 +243,11 @@ pub(super) fn launch(
     let [splits, splits_before, all_splits] = args.splits.unwrap_or([1, 0, 1]);
     let tiles = what.n_q.div_ceil(form.queries);
     let n_groups = tiles * what.batch * what.heads * splits;
-    let aligned = what.dim.is_multiple_of(4) && q.is_aligned() && k.is_aligned() && v.is_aligned();
+    let [q_type, type_of_keys] = args.types;
+    // Elements of keys and values in 16 bytes.
+    let unit = 4 * type_of_keys.per_word();
+    let is_whole = what.dim.is_multiple_of(unit) && q.is_aligned(4);
+    let aligned = is_whole && k.is_aligned(unit) && v.is_aligned(unit);
     let words = [
         what.n_q,
         what.n_k,
@@ -397,6 +282,9 @@ pub(super) fn launch(
         ("SPLIT", args.splits.is_some().into()),
         ("ALIGNED", aligned.into()),
     ]);
+    if form == Form::DECODE {
+        overrides.extend([("FROM", type_of_keys.code()), ("FROM_Q", q_type.code())]);
+    }
     let [a, b, values] = args.inputs;
     Launch {
         kernel: form.kernel(),

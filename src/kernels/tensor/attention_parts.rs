@@ -1,8 +1,7 @@
 //! Attention over buffers that are larger than a binding: batches, heads, queries or keys are processed in parts.
 
-use super::attention_launch::{
-    Args, AttentionSize, AttentionTiles, Form, Heads, KEYS, MAX_SPLIT, launch, merge_launch,
-};
+use super::attention_form::{AttentionTiles, Form};
+use super::attention_launch::{Args, AttentionSize, Heads, KEYS, MAX_SPLIT, launch, merge_launch};
 use super::{around, beyond_binding, elements_of_slice, how_many, parts, span};
 use crate::Result;
 use crate::kernels::{Arg, Launch, Slot};
@@ -258,6 +257,7 @@ impl Whole<'_> {
             };
             let args = Args {
                 inputs,
+                types: [DType::F32; 2],
                 out: bound,
                 out_from,
                 out_heads,

@@ -4,6 +4,8 @@
 //! kernels load and store vectors of four elements.
 
 mod attention;
+mod attention_decode;
+mod attention_form;
 #[cfg(not(target_arch = "wasm32"))]
 mod attention_half;
 mod attention_launch;
@@ -37,11 +39,11 @@ use crate::ops::DType;
 use crate::{Error, Result};
 
 pub use attention::attention_job;
+pub use attention_decode::attention_decode_job;
+pub use attention_form::AttentionTiles;
 #[cfg(not(target_arch = "wasm32"))]
 pub use attention_half::{attention_half_job, takes_heads};
-pub use attention_launch::{AttentionSize, AttentionTiles, Heads};
-#[cfg(cuda_engine)]
-pub(super) use attention_launch::{Form as AttentionForm, attention_launch};
+pub use attention_launch::{AttentionSize, Heads};
 pub use cast::{Cast, cast_job};
 pub use convolve::{Convolution, convolve2d_job};
 pub use copy::{CopyAxis, copy_job};
@@ -61,6 +63,8 @@ pub use quantized::{QuantizedProduct, matmul_quantized_job};
 pub use reduce::{reduce_columns_job, reduce_rows_job, takes_columns, takes_rows};
 pub use rotary::{Rotary, rotary_job};
 pub use softmax::{SoftmaxLimits, softmax_job};
+#[cfg(cuda_engine)]
+pub(super) use {attention_form::Form as AttentionForm, attention_launch::attention_launch};
 #[cfg(cuda_engine)]
 pub(super) use {
     matmul_half::half_launch,

@@ -1,12 +1,14 @@
 //! Records attention.
 
-use super::{Operand, Recording};
+use super::{AnyOperand, Operand, Recording};
 use crate::Result;
 use crate::gpu::{Backend, Buffer, Sized64};
 use crate::kernels::Slot;
-use crate::kernels::tensor::{AttentionSize, AttentionTiles, Heads, attention_job};
-use crate::tensor::TensorView;
+use crate::kernels::tensor::{
+    AttentionSize, AttentionTiles, Heads, attention_decode_job, attention_job,
+};
 use crate::tensor::layer::Attention;
+use crate::tensor::{DType, TensorView};
 
 /// Returns the layout of heads, `[.., heads, rows, elements]`, in a buffer of `n` elements if the kernels support it: the
 /// elements of a row must be contiguous.
@@ -68,6 +70,47 @@ pub(super) fn seen_keys(
 }
 
 impl Recording {
+    /// Records the attention of few queries to keys and values of 16 bits, `[.., heads, rows, elements]`, into `out`,
+    /// `[.., queries, heads, elements]`, in f32, without converting the keys and values in memory. Records nothing and returns false
+    /// if keys and values are not of one 16-bit type, if queries are neither of that type nor of f32, if elements of a row are not
+    /// adjacent, or for sizes that [`attention_decode_job`] does not take.
+    pub(super) async fn decoding_attention(
+        &mut self,
+        what: Attention,
+        inputs: [AnyOperand<'_>; 3],
+        out: AnyOperand<'_>,
+    ) -> Result<bool> {
+        let [q, k, v] = inputs;
+        let takes_queries = q.dtype == DType::F32 || q.dtype == k.dtype;
+        if k.dtype != v.dtype || k.dtype == DType::F32 || !takes_queries {
+            return Ok(false);
+        }
+        let Some(size) = size_of(what, inputs.map(|input| input.view))? else {
+            return Ok(false);
+        };
+        let places = inputs.map(|input| {
+            let n = input.buffer.n_bytes() / 4 * input.dtype.per_word();
+            heads(input.view, n)
+        });
+        let [Some(q_place), Some(k_place), Some(v_place)] = places else {
+            return Ok(false);
+        };
+        let types = [q.dtype, k.dtype, out.dtype];
+        let most = self.device().capabilities().max_binding_bytes;
+        let job = attention_decode_job(&size, types, [q_place, k_place, v_place], most)?;
+        let Some(job) = job else {
+            return Ok(false);
+        };
+        let given = [
+            (Slot::A, q.buffer, 0),
+            (Slot::B, k.buffer, 0),
+            (Slot::Values, v.buffer, 0),
+            (Slot::Out, out.buffer, 0),
+        ];
+        self.run(&job, &given).await?;
+        Ok(true)
+    }
+
     /// Records the attention of queries to keys and values, `[.., heads, rows, elements]`. The result is written to
     /// `out`, `[.., queries, heads, elements]`. Operands with an unsupported layout are copied first.
     pub(crate) async fn attention(

@@ -12,6 +12,9 @@ use crate::tensor::layer::Attention;
 use crate::tensor::op::Op;
 use crate::tensor::{DType, Shape, TensorView};
 
+/// Prefers f32 arithmetic to matrix units for attention of few queries of 16 bits.
+const DECODES_FIRST: bool = false;
+
 /// A tensor of any type as an argument of an operation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AnyOperand<'a> {
@@ -70,8 +73,8 @@ impl Recording {
         self.operation_in_f32(op, inputs, out).await
     }
 
-    /// Records attention on matrix units if the device has those that take it, else in f32. Keys and values that no query
-    /// sees are neither read nor converted.
+    /// Records attention on matrix units if the device has those that take it, else in f32: keys and values of 16 bits are read as they
+    /// are for few queries, and converted for many. Those that no query sees are neither read nor converted.
     async fn attention_of_any(
         &mut self,
         what: Attention,
@@ -87,8 +90,14 @@ impl Recording {
             AnyOperand { view: k_view, ..k },
             AnyOperand { view: v_view, ..v },
         ];
+        if DECODES_FIRST && self.decoding_attention(what, inputs, out).await? {
+            return Ok(());
+        }
         #[cfg(not(target_arch = "wasm32"))]
         if self.attention_on_matrix_units(what, inputs, out).await? {
+            return Ok(());
+        }
+        if !DECODES_FIRST && self.decoding_attention(what, inputs, out).await? {
             return Ok(());
         }
         self.operation_in_f32(&Op::Attention(what), &inputs, out)

@@ -18,7 +18,7 @@ impl Lowering<'_> {
         let is_warp = self.n_invocations() <= 32;
         let has_redux = self.options.sm >= super::subgroup::REDUX_SM;
         intrinsics::find(name, text).filter(|intrinsic| match intrinsic {
-            Intrinsic::Funnel | Intrinsic::NormalExp2 => true,
+            Intrinsic::Funnel | Intrinsic::NormalExp2 | Intrinsic::Half => true,
             Intrinsic::Agree => is_warp && has_redux,
             Intrinsic::Merge => is_warp && has_redux && self.owns_its_variables(function),
             Intrinsic::Peers => self.n_invocations() == 32 && self.owns_its_variables(function),
@@ -78,6 +78,7 @@ impl Lowering<'_> {
             Some(Intrinsic::EndStage) => Ok(self.end_stage()),
             Some(Intrinsic::AwaitStaged) => Ok(self.await_staged(arguments)),
             Some(Intrinsic::NormalExp2) => Ok(self.normal_exp2(arguments)),
+            Some(Intrinsic::Half) => Ok(self.half(arguments)),
             // The registers of a matrix of sums are its elements, in this order.
             Some(Intrinsic::ElementsOf | Intrinsic::MatrixOf) => Ok(arguments.first().cloned()),
             Some(Intrinsic::LeftOf) => self.left_factor(arguments),
@@ -154,6 +155,13 @@ impl Lowering<'_> {
             return None;
         };
         Some(Operand::from(self.kernel.ex2_normal(x[0])).into())
+    }
+
+    fn half(&mut self, arguments: &[Value]) -> Option<Value> {
+        let [Value::Leaves(bits)] = arguments else {
+            return None;
+        };
+        Some(self.single_of_half(bits[0]).into())
     }
 
     fn funnel(&mut self, arguments: &[Value]) -> Result<Option<Value>> {

@@ -53,7 +53,7 @@ impl Lowering<'_> {
         }))
     }
 
-    fn single_of_half(&mut self, bits: Operand) -> Operand {
+    pub(in crate::lower) fn single_of_half(&mut self, bits: Operand) -> Operand {
         let half = self.converted(bits, PtxType::U16).bitcast(PtxType::F16);
         self.kernel
             .convert(PtxType::F32, Rounding::Nearest, half)

@@ -1,0 +1,101 @@
+// Loads of four or eight elements of 16 bits of a row of queries, keys or values.
+//
+// Elements lie in pairs, the first in the low half of a word. The kernel declares the types FROM, of keys and values, and FROM_Q, of
+// queries, as `DType::code` numbers them: 0 is f32, 1 is f16, 2 is bf16. If ALIGNED, rows of keys and values start at multiples of 16
+// bytes and end there, and rows of queries at multiples of four elements.
+//
+// import: lib/attention_heads, lib/half
+
+struct Eight {
+    first: vec4<f32>,
+    second: vec4<f32>,
+}
+
+// The bits of two adjacent elements of 16 bits, as they lie in a word; those behind the end of the row are 0.
+
+fn pair_of_q(at: u32, col: u32) -> u32 {
+    var bits = 0u;
+    if col < params.dim { bits = (q[at >> 3u][(at >> 1u) & 3u] >> ((at & 1u) << 4u)) & 0xffffu; }
+    if col + 1u < params.dim {
+        let next = at + 1u;
+        bits |= (q[next >> 3u][(next >> 1u) & 3u] >> ((next & 1u) << 4u)) << 16u;
+    }
+    return bits;
+}
+
+fn pair_of_k(at: u32, col: u32) -> u32 {
+    var bits = 0u;
+    if col < params.dim { bits = (k[at >> 3u][(at >> 1u) & 3u] >> ((at & 1u) << 4u)) & 0xffffu; }
+    if col + 1u < params.dim {
+        let next = at + 1u;
+        bits |= (k[next >> 3u][(next >> 1u) & 3u] >> ((next & 1u) << 4u)) << 16u;
+    }
+    return bits;
+}
+
+fn pair_of_v(at: u32, col: u32) -> u32 {
+    var bits = 0u;
+    if col < params.dim { bits = (v[at >> 3u][(at >> 1u) & 3u] >> ((at & 1u) << 4u)) & 0xffffu; }
+    if col + 1u < params.dim {
+        let next = at + 1u;
+        bits |= (v[next >> 3u][(next >> 1u) & 3u] >> ((next & 1u) << 4u)) << 16u;
+    }
+    return bits;
+}
+
+/// Returns the elements of two words.
+fn four_of_words(low: u32, high: u32, is_bfloat: bool) -> vec4<f32> {
+    return vec4(
+        half_or_bfloat(low & 0xffffu, is_bfloat),
+        half_or_bfloat(low >> 16u, is_bfloat),
+        half_or_bfloat(high & 0xffffu, is_bfloat),
+        half_or_bfloat(high >> 16u, is_bfloat),
+    );
+}
+
+/// Returns eight elements of a key or a value.
+fn eight_of_words(words: vec4<u32>) -> Eight {
+    return Eight(four_of_words(words.x, words.y, FROM == 2u), four_of_words(words.z, words.w, FROM == 2u));
+}
+
+fn eight_of_k(at: u32, col: u32) -> Eight {
+    if ALIGNED {
+        return eight_of_words(k[at >> 3u]);
+    }
+    return eight_of_words(vec4(
+        pair_of_k(at, col),
+        pair_of_k(at + 2u, col + 2u),
+        pair_of_k(at + 4u, col + 4u),
+        pair_of_k(at + 6u, col + 6u),
+    ));
+}
+
+fn eight_of_v(at: u32, col: u32) -> Eight {
+    if ALIGNED {
+        return eight_of_words(v[at >> 3u]);
+    }
+    return eight_of_words(vec4(
+        pair_of_v(at, col),
+        pair_of_v(at + 2u, col + 2u),
+        pair_of_v(at + 4u, col + 4u),
+        pair_of_v(at + 6u, col + 6u),
+    ));
+}
+
+/// Returns four elements of a query of any type; 0 for those behind the end of the row and for rows that are none.
+fn of_any_query(row: u32, at: u32, col: u32) -> vec4<f32> {
+    if FROM_Q == 0u {
+        return of_query(row, at, col);
+    } else if row < params.n_q && col < params.dim {
+        return four_of_words(pair_of_q(at, col), pair_of_q(at + 2u, col + 2u), FROM_Q == 2u);
+    }
+    return vec4(0.0);
+}
+
+/// Returns eight elements of a key of 16 bits, likewise.
+fn halves_of_key(row: u32, at: u32, col: u32) -> Eight {
+    if row < params.n_k && col < params.dim {
+        return eight_of_k(at, col);
+    }
+    return Eight();
+}

@@ -1,0 +1,139 @@
+//! Forms of attention in f32: kernels, and tiles of their workgroups.
+
+use super::attention_launch::{
+    ATTENTION, ATTENTION_DECODE, ATTENTION_MANY, AttentionSize, KEYS, MAX_SPLIT,
+};
+use crate::kernels::{ComputeUnits, KernelInfo};
+
+/// The tiles of attention that a device can keep in its registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AttentionTiles {
+    /// Only those for few queries.
+    Few,
+    /// All; queries stay in workgroup memory if the compute units are known to have room for them.
+    Any(Option<ComputeUnits>),
+}
+
+/// Kernel of attention, and what it computes in a workgroup.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tiles {
+    /// `tensor_attention`.
+    Few,
+    /// `tensor_attention_many` with overrides `LANES_N`, `KEY_GROUPS` and `COL_GROUPS`.
+    Many([u32; 3]),
+    /// `tensor_attention_decode`.
+    Decode,
+}
+
+/// Tiles of a workgroup.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::kernels) struct Form {
+    /// Number of queries of a workgroup.
+    pub(super) queries: u64,
+    /// Number of keys that a workgroup processes per step.
+    pub(super) keys: u64,
+    /// Number of workgroups that keeps a large device busy.
+    pub(super) enough_groups: u64,
+    /// Number of keys that a workgroup processes at least where keys are split.
+    pub(super) min_split: u64,
+    tiles: Tiles,
+}
+
+impl Form {
+    pub(super) const FEW: Self = Self {
+        queries: 32,
+        keys: KEYS,
+        enough_groups: 256,
+        min_split: 256,
+        tiles: Tiles::Few,
+    };
+    pub(super) const MANY_OF_64: Self = Self::many(64, [16, 1, 1]);
+    pub(super) const MANY_OF_128: Self = Self::many(64, [16, 1, 2]);
+    pub(super) const KEPT_OF_64: Self = Self::many(128, [8, 2, 2]);
+    pub(super) const KEPT_OF_128: Self = Self::many(64, [16, 2, 2]);
+    /// Four workgroups fit on a multiprocessor of an H200, which has 132.
+    pub(super) const DECODE: Self = Self {
+        queries: 4,
+        keys: 128,
+        enough_groups: 512,
+        min_split: 128,
+        tiles: Tiles::Decode,
+    };
+    /// Bytes of workgroup memory of a form that keeps its queries there, and what a device reserves besides.
+    const KEPT_BYTES: u32 = 47 << 10;
+    /// Minimum number of workgroups of [`Self::KEPT_OF_64`]; twice as many with a causal mask, where half of them
+    /// are short.
+    const MIN_GROUPS: u64 = 256;
+
+    const fn many(queries: u64, overrides: [u32; 3]) -> Self {
+        Self {
+            queries,
+            tiles: Tiles::Many(overrides),
+            ..Self::FEW
+        }
+    }
+
+    /// Returns the fastest form on a device.
+    pub(in crate::kernels) fn choose(what: &AttentionSize, tiles: AttentionTiles) -> Self {
+        if Self::decodes(what.n_q, what.dim) {
+            return Self::DECODE;
+        }
+        let AttentionTiles::Any(compute_units) = tiles else {
+            return Self::FEW;
+        };
+        // With fewer queries most of a tile would be empty.
+        if what.n_q < 64 || what.dim > 128 {
+            return Self::FEW;
+        }
+        let keeps =
+            compute_units.is_some_and(|units| units.workgroup_bytes / 2 >= Self::KEPT_BYTES);
+        let groups = what.n_q.div_ceil(Self::KEPT_OF_64.queries) * what.batch * what.heads;
+        // With a window most workgroups are of one length.
+        let is_uneven = what.causal && what.window.is_none();
+        let fills = groups >= Self::MIN_GROUPS << u32::from(is_uneven);
+        match (what.dim > 64, keeps) {
+            (true, true) => Self::KEPT_OF_128,
+            (true, false) => Self::MANY_OF_128,
+            (false, true) if fills => Self::KEPT_OF_64,
+            (false, _) => Self::MANY_OF_64,
+        }
+    }
+
+    /// Returns true if `tensor_attention_decode` computes attention of `n_q` queries of `dim` elements.
+    pub(super) const fn decodes(n_q: u64, dim: u64) -> bool {
+        n_q <= Self::DECODE.queries && dim <= 128
+    }
+
+    /// Returns the number of splits of the keys that keep a large device busy, and the number of keys of one.
+    pub(super) fn splits(self, what: &AttentionSize) -> [u64; 2] {
+        let groups = what.n_q.div_ceil(self.queries) * what.batch * what.heads;
+        let seen = what.seen_by(self.queries);
+        let wanted = self
+            .enough_groups
+            .div_ceil(groups)
+            .min(seen / self.min_split);
+        let splits = wanted.max(seen.div_ceil(MAX_SPLIT)).max(1);
+        let split_len = seen.div_ceil(splits).next_multiple_of(self.keys);
+        [seen.div_ceil(split_len), split_len]
+    }
+
+    pub(super) const fn kernel(self) -> &'static KernelInfo {
+        match self.tiles {
+            Tiles::Few => &ATTENTION,
+            Tiles::Many(_) => &ATTENTION_MANY,
+            Tiles::Decode => &ATTENTION_DECODE,
+        }
+    }
+
+    pub(super) fn overrides(self, dim: u64) -> Vec<(&'static str, u32)> {
+        match self.tiles {
+            Tiles::Few => vec![("DIM_GROUPS", dim.div_ceil(64).next_power_of_two() as u32)],
+            Tiles::Many([lanes, key_groups, col_groups]) => vec![
+                ("LANES_N", lanes),
+                ("KEY_GROUPS", key_groups),
+                ("COL_GROUPS", col_groups),
+            ],
+            Tiles::Decode => vec![("COLUMNS4", if dim > 64 { 32 } else { 16 })],
+        }
+    }
+}
