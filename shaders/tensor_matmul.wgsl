@@ -10,7 +10,7 @@
 // Preconditions: nothing is 0 but strides and offsets; k_slice is a multiple of DEPTH; slices * k_slice >= k.
 // Twin: src/tensor/cpu/matmul.rs
 //
-// import: tensor_matmul/blocks, tensor_matmul/sums, tensor_matmul/results, lib/plain/finish
+// import: tensor_matmul/blocks, tensor_matmul/sums, tensor_matmul/results
 
 // Invocations along n and m, and groups of 4 rows and columns per invocation: 1 or 2 of rows, 1, 2 or 4 of columns. There
 // must be at least as many invocations as either tile has blocks in a step.

@@ -9,7 +9,7 @@
 // Preconditions: no length is 0; the factors have whole units; k is a multiple of 8 where it is contiguous; subgroups of 32.
 // Twin: src/tensor/cpu/matmul.rs
 //
-// import: lib/product_tiles, lib/staged_tiles, lib/plain/finish
+// import: lib/product_tiles, lib/staged_tiles
 enable f16;
 enable wgpu_cooperative_matrix;
 

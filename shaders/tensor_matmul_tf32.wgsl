@@ -10,7 +10,7 @@
 // Preconditions: no length is 0; the factors have whole units; k is a multiple of 4 where it is contiguous; STAGES > 2; subgroups of 32.
 // Twin: src/tensor/cpu/matmul.rs, of rounded elements
 //
-// import: lib/product_tiles, lib/staged_tiles, lib/plain/finish
+// import: lib/product_tiles, lib/staged_tiles
 enable wgpu_cooperative_matrix;
 
 // Elements of a unit of 16 bytes.

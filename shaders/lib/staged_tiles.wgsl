@@ -4,6 +4,8 @@
 // The file that imports these declares the bindings `left` and `right`, arrays of Unit, `c` and `params`, `sh_staged`, ALL parts of units, and
 // the constants UNIT, the elements of a unit of 16 bytes, and PAD_A and PAD_B, the parts of units by which rows of tiles are padded in
 // workgroup memory.
+//
+// import: lib/plain/finish
 
 // Subgroups of a workgroup along m and n.
 override SUBGROUPS_M: u32 = 2u;

@@ -1,4 +1,6 @@
 // Part of tensor_matmul: stores the sums.
+//
+// import: lib/plain/finish
 
 fn store_element(at: u32, x: f32) {
     if ADD {

@@ -1,7 +1,7 @@
 import { bytesOf, checkSize, fail } from "../base/arguments.js";
 import { bitsOfFloat16, unshared, viewAs } from "../base/views.js";
 import type { Op } from "../wasm/tensor.js";
-import type { AttentionOptions, DType, HalfType, Shape } from "./types.js";
+import type { AttentionOptions, DType, HalfType, MatmulOptions, Shape } from "./types.js";
 
 const MAX_WORD = 2 ** 32 - 1;
 
@@ -49,6 +49,11 @@ export function checkWord(name: string, value: number): void {
 export function attentionOp({ causal = false, scale, window }: AttentionOptions): Op {
   if (window !== undefined) checkWord("window", window);
   return ["attention", causal, scale, window];
+}
+
+/** Returns the operation of `matmul`. */
+export function matmulOp({ bias, activation, residual }: MatmulOptions<unknown>): Op {
+  return ["matmul", activation, bias !== undefined, residual !== undefined];
 }
 
 /** Returns a copy of a block of parameters as words; throws `INVALID_ARGUMENT` unless its length is a positive multiple of

@@ -1,5 +1,6 @@
 import type { Op } from "../wasm/tensor.js";
-import type { Shape, Size2d, Step } from "./types.js";
+import { matmulOp } from "./arguments.js";
+import type { MatmulOptions, Shape, Size2d, Step } from "./types.js";
 
 /** Inputs by their names in error messages; an omitted input is undefined. */
 export type Inputs<T> = Readonly<Record<string, T | undefined>>;
@@ -39,8 +40,15 @@ export abstract class Operations<In, Out> {
   /** Computes a / b, element by element. */
   div(a: In, b: In): Out { return this.steps(["div"], a, b); }
 
-  /** Multiplies `a`, `[m, k]`, by `b`, `[k, n]`; the result is `[m, n]`, row-major. */
-  matmul(a: In, b: In, m: number, k: number, n: number): Out { return this.run(["matmul"], { a, b }, [[m, k], [k, n]]); }
+  /** Multiplies `a`, `[m, k]`, by `b`, `[k, n]`; the result is `[m, n]`, row-major. `options` add a bias to each column, `[n]`,
+   * apply an activation, and add a residual, `[m, n]`. */
+  matmul(a: In, b: In, m: number, k: number, n: number, options: MatmulOptions<In> = {}): Out {
+    const { bias, residual } = options;
+    const shapes: Shape[] = [[m, k], [k, n]];
+    if (bias !== undefined) shapes.push([n]);
+    if (residual !== undefined) shapes.push([m, n]);
+    return this.run(matmulOp(options), { a, b, bias, residual }, shapes);
+  }
 
   /** Convolves an image with a kernel, without padding, and without flipping the kernel. */
   convolve2d(input: In, kernel: In, size: Size2d, kernelSize: Size2d): Out {

@@ -2,11 +2,11 @@ import { checkOneOf, fail } from "../base/arguments.js";
 import { disposal } from "../base/disposal.js";
 import type { DeviceBuffer } from "../base/types.js";
 import type { Op, Tensor } from "../wasm/tensor.js";
-import { attentionOp, checkWord, DTYPES, words } from "./arguments.js";
+import { attentionOp, checkWord, DTYPES, matmulOp, words } from "./arguments.js";
 import { now, settled } from "./call.js";
 import { Held } from "./dispose.js";
 import type { Inputs } from "./operations.js";
-import type { AttentionOptions, DType, Floats, NormOptions, Reduction, Shape, Step } from "./types.js";
+import type { AttentionOptions, DType, Floats, MatmulOptions, NormOptions, Reduction, Shape, Step } from "./types.js";
 
 /** @internal Returns the module's tensor in a `GpuTensor`; throws `DISPOSED` or `INVALID_ARGUMENT`. */
 export let rawOf: (name: string, tensor: GpuTensor) => Tensor;
@@ -105,8 +105,14 @@ export class GpuTensor {
   logSoftmax(): Promise<GpuTensor> { return this.#run(["softmax", true]); }
 
   /** Computes the matrix product. Axes before the last two are batches and are broadcast to each other; a tensor of one axis
-   * is a row on the left side, and a column on the right side. Transposed tensors are not copied. */
-  matmul(other: GpuTensor): Promise<GpuTensor> { return this.#run(["matmul"], { other }); }
+   * is a row on the left side, and a column on the right side. Transposed tensors are not copied. `options` add a bias to each
+   * column, `[n]`, apply an activation, and add a residual of the product's shape, in the same launch. */
+  async matmul(other: GpuTensor, options: MatmulOptions<GpuTensor> = {}): Promise<GpuTensor> {
+    const { bias, residual } = options;
+    return this.#run(matmulOp(options), { other, bias, residual });
+  }
+
+
   /** Convolves an image, `[rows, cols]`, with a kernel, without padding, and without flipping the kernel. */
   convolve2d(kernel: GpuTensor): Promise<GpuTensor> { return this.#run(["convolve2d"], { kernel }); }
   /** Computes (x - mean) / √(variance + epsilon) over the last axis, times `weight` plus `bias`, which have one element per
@@ -173,8 +179,8 @@ export class GpuTensor {
     const begin = () => {
       const raw = this.#held.get();
       const given = Object.entries(others).filter(([, tensor]) => tensor !== undefined);
-      const [second = raw, third = raw] = given.map(([name, tensor]) => rawOf(name, tensor as GpuTensor));
-      return raw.run(op, 1 + given.length, second, third);
+      const [second = raw, third = raw, fourth = raw] = given.map(([name, tensor]) => rawOf(name, tensor as GpuTensor));
+      return raw.run(op, 1 + given.length, second, third, fourth);
     };
     return new GpuTensor(await settled(begin));
   }

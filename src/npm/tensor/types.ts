@@ -34,6 +34,19 @@ export type Reduction = "sum" | "max" | "min" | "sumOfSquares";
 /** Format of packed weights: K-quants of ggml, as in GGUF files, or 16-bit floats. */
 export type Quantization = "q4k" | "q5k" | "q6k" | "q8_0" | "f16";
 
+/** A function of the elements of a matrix product; NaN results in NaN. */
+export type Activation = "relu" | "sigmoid" | "tanh" | "swish" | "gelu" | "geluTanh";
+
+/** What follows a matrix product before its elements are stored: activation(product + bias) + residual. */
+export interface MatmulOptions<T> {
+  /** Added to each column: one element per column. */
+  bias?: T;
+  /** Applied after the bias. */
+  activation?: Activation;
+  /** Added last: elements in the shape of the product. */
+  residual?: T;
+}
+
 /** Weight and bias of a normalisation: one element per column. */
 export interface NormOptions<T> {
   weight?: T;

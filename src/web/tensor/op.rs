@@ -6,7 +6,9 @@ use wasm_bindgen::prelude::*;
 use super::convert::{bytes, sizes, steps, wrong};
 use crate::Result;
 use crate::tensor::layer::{Attention, Norm};
-use crate::tensor::{JsCall, Op, Precision, Quantization, Reduction, Shape, check_len};
+use crate::tensor::{
+    Activation, Epilogue, JsCall, Op, Precision, Quantization, Reduction, Shape, check_len,
+};
 
 #[wasm_bindgen(typescript_custom_section)]
 const OP: &str = r#"
@@ -15,7 +17,8 @@ export type Op =
   | readonly ["elementwise", steps: readonly Step[]]
   | readonly ["softmax", log: boolean]
   | readonly ["reduce", reduction: string, axes?: Uint32Array]
-  | readonly ["dot" | "matmul" | "convolve2d"]
+  | readonly ["dot" | "convolve2d"]
+  | readonly ["matmul", activation: string | undefined, bias: boolean, residual: boolean]
   | readonly ["norm", kind: string, epsilon: number, weight: boolean, bias: boolean]
   | readonly ["rotary", first: number]
   | readonly ["attention", causal: boolean, scale: number | undefined, window: number | undefined]
@@ -85,6 +88,25 @@ pub(super) fn shapes(dims: &Array) -> Result<Vec<Shape>> {
 /// Returns the numbers of a `Uint32Array`, which the package's JavaScript creates.
 pub(super) fn list(words: &JsValue) -> Result<Vec<usize>> {
     sizes(&words.unchecked_ref::<Uint32Array>().to_vec())
+}
+
+/// Decodes the epilogue of a product: its activation, and true for bias and residual if they are among the inputs.
+fn epilogue(given: &Array) -> Result<Epilogue<()>> {
+    let name = given.get(1);
+    let activation = match name.is_undefined() {
+        true => None,
+        false => {
+            let found = name.as_string().and_then(|name| Activation::named(&name));
+            let expected = "give relu, sigmoid, tanh, swish, gelu or geluTanh";
+            Some(found.ok_or_else(|| wrong("activation", &name, expected))?)
+        }
+    };
+    let is_given = |i| given.get(i).is_truthy().then_some(());
+    Ok(Epilogue {
+        bias: is_given(2),
+        activation,
+        residual: is_given(3),
+    })
 }
 
 fn reduction(given: &JsValue) -> Result<Reduction> {

@@ -129,12 +129,13 @@ impl WebTensor {
         n: usize,
         second: &WebTensor,
         third: &WebTensor,
+        fourth: &WebTensor,
     ) -> JsResult<Promise> {
         let op = op(given)?;
-        let tensors = [&self.0, &second.0, &third.0].map(GpuTensor::clone);
+        let tensors = [&self.0, &second.0, &third.0, &fourth.0].map(GpuTensor::clone);
         Ok(making(async move {
             let tensors = tensors.each_ref();
-            GpuTensor::run_async(&op, &tensors[..n.clamp(1, 3)]).await
+            GpuTensor::run_async(&op, &tensors[..n.clamp(1, 4)]).await
         }))
     }
 

@@ -37,12 +37,31 @@ export async function checkArrays(subject) {
     const [a, b] = [numbers(m * k, 4, 2), numbers(k * n, 5, 2)];
     checkSums(await subject.matmul(a, b, m, k, n), reference.matmul(a, b, m, k, n), reference.PRODUCTS, `matmul ${m} ${k} ${n}`);
   }
+  await checkEpilogues(subject);
   for (const [size, kernelSize] of [[[1, 1], [1, 1]], [[10, 20], [3, 4]], [[5, 77], [5, 1]], [[40, 33], [7, 7]]]) {
     const [input, kernel] = [numbers(size[0] * size[1], 6, 2), numbers(kernelSize[0] * kernelSize[1], 7, 1)];
     const exact = reference.convolve2d(input, kernel, size, kernelSize);
     checkSums(await subject.convolve2d(input, kernel, size, kernelSize), exact, reference.PRODUCTS, `convolve2d ${size}`);
   }
   await checkReductions(subject);
+}
+
+/** Checks products followed by a bias, an activation and a residual, and by each alone. */
+async function checkEpilogues(subject) {
+  const [m, k, n] = [17, 33, 20];
+  const [a, b] = [numbers(m * k, 14, 1), numbers(k * n, 15, 1)];
+  const [bias, residual] = [numbers(n, 16, 1), numbers(m * n, 17, 1)];
+  const products = reference.matmul(a, b, m, k, n);
+  const activations = ["relu", "sigmoid", "tanh", "swish", "gelu", "geluTanh"];
+  const all = [...activations.map((activation) => ({ bias, activation, residual })), { bias }, { residual }, { activation: "gelu" }, {}];
+  for (const options of all) {
+    const [, apply] = reference.steps.find(([name]) => name === options.activation) ?? [undefined, (x) => x];
+    const exact = products.map(([sum, magnitude], i) => {
+      const last = options.residual?.[i] ?? 0;
+      return [apply(sum + (options.bias?.[i % n] ?? 0)) + last, magnitude + 1 + Math.abs(last)];
+    });
+    checkSums(await subject.matmul(a, b, m, k, n, options), exact, 5e-6, `matmul with ${Object.keys(options)} ${options.activation}`);
+  }
 }
 
 /** Checks that each method applies the step of its name. */
@@ -91,6 +110,9 @@ export async function checkArrayErrors(subject) {
     ["LENGTH_MISMATCH", () => subject.add(a, a.subarray(3))],
     ["LENGTH_MISMATCH", () => subject.dot(a, a.subarray(1))],
     ["LENGTH_MISMATCH", () => subject.matmul(a, a, 2, 3, 2)],
+    ["LENGTH_MISMATCH", () => subject.matmul(a, a, 2, 2, 2, { bias: a })],
+    ["LENGTH_MISMATCH", () => subject.matmul(a, a, 2, 2, 2, { residual: a.subarray(1) })],
+    ["INVALID_ARGUMENT", () => subject.matmul(a, a, 2, 2, 2, { activation: "scale" })],
     ["LENGTH_MISMATCH", () => subject.convolve2d(a, a, [2, 3], [2, 2])],
     ["LENGTH_MISMATCH", () => subject.tiledSum2d(a, 3, 2)],
     ["INVALID_ARGUMENT", () => subject.convolve2d(a, a, [1, 4], [2, 2])],

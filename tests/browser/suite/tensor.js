@@ -39,6 +39,12 @@ async function keepsTensors() {
   const square = await a.matmul(a.transpose());
   const transposed = Float32Array.from(values, (_, i) => values[(i % 6) * 20 + Math.floor(i / 6)]);
   checkSums(await square.read(), reference.matmul(values, transposed, 6, 20, 6), reference.PRODUCTS, "a aᵀ");
+  const bias = await gpu.tensor(numbers(6, 21, 1), [6]);
+  const inSteps = await (await square.combine(["add", "relu"], bias)).add(square);
+  const atOnce = await a.matmul(a.transpose(), { bias, activation: "relu", residual: square });
+  checkNear(await atOnce.read(), await inSteps.read(), { relative: 1e-6, absolute: 1e-6 }, "an epilogue");
+  const plus = await a.matmul(a.transpose(), { residual: square });
+  checkNear(await plus.read(), await (await square.scale(2)).read(), { relative: 1e-6, absolute: 1e-6 }, "a residual");
   const chain = await (await square.scale(0.5)).apply(["relu", ["offset", 1], "sqrt", "abs", ["clip", 0, 3]]);
   const exact = Array.from(await square.read(), (x) => Math.min(Math.sqrt(Math.max(Math.fround(x * 0.5), 0) + 1), 3));
   checkNear(await chain.read(), exact, { relative: 1e-6, absolute: 0 }, "a chain");
@@ -95,6 +101,9 @@ async function namesErrors() {
   check(error.message.includes("[2, 3] and [3, 2]"), error.message);
   for (const [code, work] of [
     ["SHAPE_MISMATCH", () => a.matmul(a)],
+    ["SHAPE_MISMATCH", () => a.matmul(a.transpose(), { bias: a })],
+    ["SHAPE_MISMATCH", () => a.matmul(a.transpose(), { residual: a })],
+    ["INVALID_ARGUMENT", () => a.matmul(a.transpose(), { activation: "scale" })],
     ["SHAPE_MISMATCH", () => a.dot(a.transpose())],
     ["SHAPE_MISMATCH", () => a.reshape([5])],
     ["SHAPE_MISMATCH", () => a.transpose().reshape([6])],
@@ -133,6 +142,7 @@ async function refusesOtherDevices() {
   for (const work of [
     () => a.add(b),
     () => a.matmul(b),
+    () => a.matmul(a, { residual: b }),
     () => a.dot(b),
     () => a.convolve2d(b),
     () => here.launch(kernel, 1, [a]),
@@ -197,6 +207,7 @@ async function runsBatches() {
   const square = batch.mul(sum, sum);
   const product = batch.matmul(square, sum, 20, 30, 20);
   const total = batch.reduce("sum", product);
+  const finished = batch.matmul(square, sum, 20, 30, 20, { activation: "relu", residual: product });
   const others = [batch.dot(a, b), batch.softmax(a), batch.logSoftmax(a), batch.convolve2d(a, batch.upload(y.subarray(0, 9)), [20, 30], [3, 3])];
   const names = ["sigmoid", "tanh", "swish", "gelu"].map((name) => [name, batch[name](a)]);
   const more = [["leakyRelu", 0.1], ["elu", 0.2], ["clip", -1, 1]].map(([name, ...args]) => [name, args, batch[name](a, ...args)]);
@@ -209,6 +220,8 @@ async function runsBatches() {
   const squares = found.map((value) => value * value);
   const products = reference.matmul(squares, found, 20, 30, 20);
   checkSums(await batch.read(product), products, 3e-6, "matmul");
+  const twice = products.map(([sum, magnitude]) => [Math.max(sum, 0) + sum, 2 * magnitude]);
+  checkSums(await batch.read(finished), twice, 3e-6, "matmul with an epilogue");
   checkSums(await batch.read(total), [products.reduce(([sum, all], [s, m]) => [sum + s, all + m], [0, 0])], 3e-6, "reduce");
   check(Math.abs((await batch.read(others[0]))[0] - (await gpu.dot(x, y))) < 1e-3, "dot");
   same(await batch.read(others[1]), await gpu.softmax(x), "softmax");
