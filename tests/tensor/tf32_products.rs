@@ -116,6 +116,7 @@ pub async fn large_products_of_tf32(subject: &Subject) {
         [1000, 1020, 260],
         [1500, 1400, 300],
         [2000, 2040, 520],
+        [1100, 1100, 4100],
     ];
     // Others have no such tiles, and software takes long.
     let n_sizes = if has_units(device) { sizes.len() } else { 1 };
@@ -166,13 +167,21 @@ pub async fn special_numbers_as_tf32(subject: &Subject) {
         0,
     ]
     .map(f32::from_bits);
-    // Each row of the product is one of the numbers.
-    let mut a = vec![0.0; 12 * 16];
-    for (row, &number) in a.chunks_exact_mut(16).zip(&numbers) {
+    check_numbers(device, &numbers, [12, 20, 16]).await;
+    if subject.with_warpgroups().is_some() {
+        check_numbers(device, &numbers, [1536, 1540, 1032]).await;
+    }
+}
+
+/// Checks a product of which each row is one of the numbers.
+async fn check_numbers(device: &GpuDevice, numbers: &[f32], [m, n, k]: [usize; 3]) {
+    let mut a = vec![0.0; m * k];
+    for (row, &number) in a.chunks_exact_mut(k).zip(numbers.iter().cycle()) {
         row[3] = number;
     }
-    let a = GpuTensor::from_slice_async(device, &a, Shape::new(&[12, 16]).unwrap());
-    let b = GpuTensor::from_slice_async(device, &[1.0; 16 * 20], Shape::new(&[16, 20]).unwrap());
+    let ones = vec![1.0; k * n];
+    let a = GpuTensor::from_slice_async(device, &a, Shape::new(&[m, k]).unwrap());
+    let b = GpuTensor::from_slice_async(device, &ones, Shape::new(&[k, n]).unwrap());
     let (a, b) = (a.await.unwrap(), b.await.unwrap());
     let by_rows = a.matmul_with_async(&b, Precision::Tf32).await.unwrap();
     let [a, b] = [&a, &b].map(|tensor| tensor.transpose(0, 1).unwrap());
@@ -180,7 +189,7 @@ pub async fn special_numbers_as_tf32(subject: &Subject) {
     let by_columns = by_columns.transpose(0, 1).unwrap();
     for product in [by_rows, by_columns] {
         let product = product.to_vec_async().await.unwrap();
-        for (row, &number) in product.chunks_exact(20).zip(&numbers) {
+        for (row, &number) in product.chunks_exact(n).zip(numbers.iter().cycle()) {
             let expected = match has_units(device) {
                 true => rounded(number),
                 false => number,

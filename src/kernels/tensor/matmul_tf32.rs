@@ -48,10 +48,9 @@ const STAGED: Staged = Staged {
 };
 
 /// Configurations, the fastest for large products first. The last one fits the workgroup memory of every GPU.
-const FORMS: [Form; 8] = [
+const FORMS: [Form; 7] = [
     Form::of_warpgroups([2, 256], 4, 32, 350),
     Form::of_warpgroups([2, 128], 6, 32, 304),
-    Form::of_warpgroups([1, 128], 4, 32, 241),
     Form::new([2, 2], [4, 4], 3, 32, 164),
     Form::new([2, 2], [2, 4], 3, 32, 128),
     Form::new([2, 2], [2, 2], 3, 32, 97),

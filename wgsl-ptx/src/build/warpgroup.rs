@@ -197,11 +197,13 @@ impl PtxKernel {
 
     /// Ends the warpgroup's group of products.
     pub fn commit_products(&mut self) {
+        self.is_specific = true;
         self.push("wgmma.commit_group.sync.aligned;".to_owned());
     }
 
     /// Waits until at most `n_pending` of the groups of products that were ended last are incomplete.
     pub fn await_products(&mut self, n_pending: u32) {
+        self.is_specific = true;
         self.push(format!("wgmma.wait_group.sync.aligned {n_pending};"));
     }
 
