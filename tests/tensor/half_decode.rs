@@ -73,8 +73,8 @@ pub async fn few_queries_read_halves_as_they_are(subject: &Subject) {
         (case(2, [8, 2], [1, 700], 80), &[all, causal]),
         (case(1, [6, 2], [3, 260], 80), &[all, causal, window(129)]),
         (
-            case(2, [2, 2], [4, 2000], 128),
-            &[causal, window(1), window(3), window(1500)],
+            case(2, [2, 2], [4, 1100], 128),
+            &[causal, window(1), window(3), window(900)],
         ),
         (case(1, [3, 1], [4, 600], 100), &[causal, window(500)]),
         (case(1, [5, 1], [1, 129], 20), &[causal]),
@@ -132,6 +132,8 @@ pub async fn all_halves_are_read_as_they_convert(subject: &Subject) {
         let exact = v.to_vec_async().await.unwrap();
         for (bits, (found, exact)) in found.iter().zip(&exact).enumerate() {
             let is_same = found == exact || found.is_nan() && exact.is_nan();
+            // A GPU may take a subnormal number of f32, as bf16 has them, for 0.
+            let is_same = is_same || exact.is_subnormal() && *found == 0.0;
             assert!(is_same, "{dtype:?} {bits:#06x}: {found}, exactly {exact}");
         }
     }
