@@ -12,7 +12,8 @@ use bench::{Arguments, Outcome, numbers};
 use pagepress::gpu::runtime::block_on;
 use pagepress::gpu::{Backend, GpuDevice};
 use pagepress::tensor::{
-    BufferId, DType, GpuCommandBatch, GpuTensor, Precision, Reduction, Shape, Step, cpu,
+    Activation, BufferId, DType, Epilogue, GpuCommandBatch, GpuTensor, Precision, Reduction, Shape,
+    Step, cpu,
 };
 
 fn main() -> Outcome {
@@ -42,6 +43,9 @@ impl Bench {
         self.matmul_on_units(DType::F32, Precision::Tf32).await?;
         for dtype in [DType::F16, DType::BF16] {
             self.matmul_on_units(dtype, Precision::F32).await?;
+        }
+        for dtype in [DType::F32, DType::F16] {
+            self.epilogues(dtype).await?;
         }
         Ok(())
     }
@@ -159,23 +163,8 @@ impl Bench {
                 });
                 near(product[i * n + j], terms.sum(), 1e-5 * n as f64)?;
             }
-            let n_times = ((1 << 38) / (n * n * n).max(1 << 27)).clamp(8, 200);
-            let mut found = Vec::new();
-            let warm_up = Duration::from_millis(if self.is_small { 0 } else { 700 });
-            let begin = Instant::now();
-            while found.len() < 5 {
-                let is_warm = begin.elapsed() > warm_up;
-                let started = Instant::now();
-                for _ in 0..n_times {
-                    multiply(&a, &b).await?;
-                }
-                self.device.synchronize_async().await?;
-                if is_warm {
-                    found.push(started.elapsed().as_secs_f64() / n_times as f64);
-                }
-            }
-            found.sort_by(f64::total_cmp);
-            let seconds = found[found.len() / 2];
+            let run = async || multiply(&a, &b).await.map(drop);
+            let seconds = self.seconds_by_host(n, run).await?;
             println!(
                 "matmul {n:>5} {name}: {:>9.1} us  {:>7.2} TFLOP/s",
                 seconds * 1e6,
@@ -183,6 +172,75 @@ impl Bench {
             );
         }
         Ok(())
+    }
+
+    /// Times products of factors of a type with bias, GELU and residual of f32: at once, and in steps after the product.
+    async fn epilogues(&self, dtype: DType) -> Outcome {
+        for &n in self.sizes_of_matrices() {
+            let a = self.tensor(&numbers(n * n, 2), &[n, n]).await?;
+            let b = self.tensor(&numbers(n * n, 3), &[n, n]).await?;
+            let (a, b) = (a.cast_async(dtype).await?, b.cast_async(dtype).await?);
+            let bias = self.tensor(&numbers(n, 4), &[n]).await?;
+            let residual = self.tensor(&numbers(n * n, 5), &[n, n]).await?;
+            let epilogue = Epilogue {
+                bias: Some(&bias),
+                activation: Some(Activation::Gelu),
+                residual: Some(&residual),
+            };
+            let in_steps = async || {
+                let product = a.matmul_to_async(&b, DType::F32).await?;
+                let steps = [Step::Add, Step::Gelu];
+                let made = product.combine_async(&steps, &bias).await?;
+                made.combine_async(&[Step::Add], &residual).await
+            };
+            let at_once = async || {
+                let precision = Precision::F32;
+                a.matmul_with_epilogue_async(&b, precision, epilogue).await
+            };
+            let [found, wanted] = [at_once().await?, in_steps().await?];
+            let (found, wanted) = (found.to_vec_async().await?, wanted.to_vec_async().await?);
+            for (&found, &wanted) in found.iter().zip(&wanted) {
+                near(found, wanted.into(), 1e-4 * n as f64)?;
+            }
+            let alone = async || a.matmul_to_async(&b, DType::F32).await.map(drop);
+            let product = self.seconds_by_host(n, alone).await?;
+            let once = async || at_once().await.map(drop);
+            let once = self.seconds_by_host(n, once).await?;
+            let steps = async || in_steps().await.map(drop);
+            let steps = self.seconds_by_host(n, steps).await?;
+            println!(
+                "epilogue {n:>5} {dtype:?}: {:>9.1} us at once, {:>9.1} in steps, {:>9.1} without",
+                once * 1e6,
+                steps * 1e6,
+                product * 1e6
+            );
+        }
+        Ok(())
+    }
+
+    /// Returns the seconds per call of an operation on matrices of `n` rows and columns, by the host's clock over many calls.
+    async fn seconds_by_host(
+        &self,
+        n: usize,
+        run: impl AsyncFn() -> pagepress::Result<()>,
+    ) -> Outcome<f64> {
+        let n_times = ((1 << 38) / (n * n * n).max(1 << 27)).clamp(8, 200);
+        let mut found = Vec::new();
+        let warm_up = Duration::from_millis(if self.is_small { 0 } else { 700 });
+        let begin = Instant::now();
+        while found.len() < 5 {
+            let is_warm = begin.elapsed() > warm_up;
+            let started = Instant::now();
+            for _ in 0..n_times {
+                run().await?;
+            }
+            self.device.synchronize_async().await?;
+            if is_warm {
+                found.push(started.elapsed().as_secs_f64() / n_times as f64);
+            }
+        }
+        found.sort_by(f64::total_cmp);
+        Ok(found[found.len() / 2])
     }
 
     fn n_elements(&self) -> usize {

@@ -4,7 +4,7 @@ use pagepress::gpu::{
     Backend, GpuDevice, HostMemory, HostUse, KernelArg, KernelSource, Place, Recorder, Waitable,
 };
 use pagepress::kernels::Access;
-use pagepress::tensor::{GpuCommandBatch, GpuTensor, Shape, Step, TensorView};
+use pagepress::tensor::{Epilogue, GpuCommandBatch, GpuTensor, Precision, Shape, Step, TensorView};
 use pagepress::{Error, Result};
 
 use crate::subject::Subject;
@@ -89,6 +89,12 @@ async fn tensors(here: &GpuDevice, there: &GpuDevice) -> Result<()> {
     let right = GpuTensor::from_slice_async(there, &[10.0; 4], square.clone()).await?;
     refused("a summand", left.combine_async(&[Step::Add], &right).await);
     refused("a factor", left.matmul_async(&right).await);
+    let epilogue = Epilogue {
+        residual: Some(&right),
+        ..Epilogue::default()
+    };
+    let with_residual = left.matmul_with_epilogue_async(&left, Precision::F32, epilogue);
+    refused("a residual", with_residual.await);
     refused("a vector", left.dot_async(&right).await);
     refused("a kernel", left.convolve2d_async(&right).await);
     let view = TensorView::new(square);

@@ -68,7 +68,7 @@ impl Recording {
         self.finish_in_steps(epilogue, size, product, out).await
     }
 
-    /// Records an epilogue as element-wise steps.
+    /// Records an epilogue as element-wise steps, in as few passes as possible.
     async fn finish_in_steps(
         &mut self,
         epilogue: &Epilogue<Dense>,
@@ -78,34 +78,36 @@ impl Recording {
     ) -> Result<()> {
         let shape = Shape::new(&[m, n])?;
         let whole = TensorView::new(shape.clone());
-        let activation = epilogue.activation.map(|it| it.step());
-        let mut steps: Vec<Step> = activation.into_iter().collect();
+        let step = epilogue.activation.map(|it| it.step());
+        let bias = epilogue.bias.as_ref().map(|it| (it, Shape::vector(n)));
+        let residual = epilogue.residual.as_ref().map(|it| (it, shape.clone()));
+        let with_step = |before: &[Step], after: &[Step]| [before, step.as_slice(), after].concat();
+        let passes = match (bias, residual) {
+            (Some(bias), Some(residual)) => vec![
+                (with_step(&[Step::Add], &[]), Some(bias)),
+                (vec![Step::Add], Some(residual)),
+            ],
+            (Some(bias), None) => vec![(with_step(&[Step::Add], &[]), Some(bias))],
+            (None, Some(residual)) => vec![(with_step(&[], &[Step::Add]), Some(residual))],
+            (None, None) => vec![(with_step(&[], &[]), None)],
+        };
         let mut from = product.clone();
-        if let Some((bias, start)) = &epilogue.bias {
-            steps.insert(0, Step::Add);
-            let to = match epilogue.residual {
-                Some(_) => self.allocate(shape.n_elements())?,
-                None => out.clone(),
+        let last = passes.len() - 1;
+        for (i, (steps, tensor)) in passes.into_iter().enumerate() {
+            let to = match i == last {
+                true => out.clone(),
+                false => self.allocate(shape.n_elements())?,
             };
+            let placed = match tensor {
+                Some(((buffer, start), shape)) => Some((buffer, view_at(shape, *start)?)),
+                None => None,
+            };
+            let b = placed.as_ref().map(|(buffer, view)| operand(buffer, view));
             let a = operand(&from, &whole);
-            let view = view_at(Shape::vector(n), *start)?;
-            let b = operand(bias, &view);
-            self.elementwise(&steps, a, Some(b), &shape, &to).await?;
+            self.elementwise(&steps, a, b, &shape, &to).await?;
             from = to;
-            steps.clear();
         }
-        if let Some((residual, start)) = &epilogue.residual {
-            steps.push(Step::Add);
-            let a = operand(&from, &whole);
-            let view = view_at(shape.clone(), *start)?;
-            let b = operand(residual, &view);
-            return self.elementwise(&steps, a, Some(b), &shape, out).await;
-        }
-        if epilogue.bias.is_some() {
-            return Ok(());
-        }
-        let a = operand(&from, &whole);
-        self.elementwise(&steps, a, None, &shape, out).await
+        Ok(())
     }
 }
 

@@ -25,10 +25,10 @@ pub fn ptxas() -> Option<PathBuf> {
 /// its errors.
 pub fn assemble(ptxas: &PathBuf, name: &str, ptx: &str) -> Result<String, String> {
     let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
-    let source = folder.path().join(format!(
-        "{}.ptx",
-        name.replace(|c: char| !c.is_alphanumeric(), "_")
-    ));
+    // One underscore between words: names of files are limited to 255 bytes.
+    let words = name.split(|c: char| !c.is_alphanumeric());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let source = folder.path().join(format!("{}.ptx", words.join("_")));
     std::fs::write(&source, ptx).map_err(|e| e.to_string())?;
     let target = ptx
         .lines()
