@@ -7,6 +7,7 @@ pub(super) mod backend;
 mod backend_blocking;
 mod backend_operations;
 pub(super) mod batch;
+mod batch_elementwise;
 mod calibrate;
 mod device;
 #[cfg(not(target_arch = "wasm32"))]
