@@ -292,7 +292,7 @@ pub mod internals {
         };
         #[cfg(not(target_arch = "wasm32"))]
         pub use crate::kernels::tensor::{
-            MatrixUnits, attention_half_job, matmul_half_job, matmul_tf32_job,
+            MatrixUnits, attention_half_job, matmul_half_job, matmul_tf32_job, unpack_job,
         };
     }
 }

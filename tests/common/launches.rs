@@ -13,7 +13,7 @@ use pagepress::internals::tensor::{
     attention_decode_job, attention_half_job, attention_job, cast_job, convolve2d_job, copy_job,
     elementwise_job, epilogue_job, matmul_epilogue_job, matmul_half_job, matmul_job,
     matmul_naive_job, matmul_quantized_job, matmul_tf32_job, norm_job, reduce_columns_job,
-    reduce_rows_job, rotary_job, softmax_job,
+    reduce_rows_job, rotary_job, softmax_job, unpack_job,
 };
 use pagepress::kernels::{ComputeUnits, Launch};
 use pagepress::lz4::Level;
@@ -99,6 +99,16 @@ pub fn launches_on(compute_units: &[Option<ComputeUnits>]) -> BTreeMap<String, L
     found
 }
 
+/// Formats of packed weights, and whether 16 bits are of bfloat16.
+const PACKED: [(Quantization, bool); 6] = [
+    (Quantization::Q4K, false),
+    (Quantization::Q5K, false),
+    (Quantization::Q6K, false),
+    (Quantization::Q8_0, false),
+    (Quantization::F16, false),
+    (Quantization::F16, true),
+];
+
 /// Returns products on matrix units, with factors in either order.
 fn jobs_on_matrix_units() -> Vec<Job> {
     let mut jobs = Vec::new();
@@ -144,6 +154,16 @@ fn jobs_on_matrix_units() -> Vec<Job> {
                 jobs.extend(matmul_tf32_job(&what, epilogue, units, LARGE).unwrap());
             }
         }
+    }
+    for (quantization, is_bfloat) in PACKED {
+        let what = QuantizedProduct {
+            quantization,
+            is_bfloat,
+            m: 70,
+            n: 1000,
+            k: 4096,
+        };
+        jobs.extend(unpack_job(&what, LARGE));
     }
     jobs
 }
@@ -472,14 +492,7 @@ fn tensor_jobs() -> Vec<Job> {
         jobs.extend(matmul_epilogue_job(&what, epilogue, limits, LARGE).unwrap());
         jobs.extend(epilogue_job([67, 5], epilogue, LARGE));
     }
-    for (quantization, is_bfloat) in [
-        (Quantization::Q4K, false),
-        (Quantization::Q5K, false),
-        (Quantization::Q6K, false),
-        (Quantization::Q8_0, false),
-        (Quantization::F16, false),
-        (Quantization::F16, true),
-    ] {
+    for (quantization, is_bfloat) in PACKED {
         let what = QuantizedProduct {
             quantization,
             is_bfloat,

@@ -3,7 +3,7 @@
 use pagepress::Error;
 use pagepress::gpu::{Backend, WgslForwardPass};
 use pagepress::tensor::layer::{LayerConfig, LayerWeights, Mlp, Weights};
-use pagepress::tensor::{DType, Quantization, cpu};
+use pagepress::tensor::{DType, Precision, Quantization, cpu};
 
 use crate::layer_model::Model;
 use crate::naive::numbers;
@@ -91,6 +91,39 @@ pub fn matrices_of_any_form_work(subject: &Subject) {
             };
             let what = format!("{n} rows, {form:?}, {:?}", model.config);
             assert_near(&what, &found, &exact, tolerance);
+        }
+    }
+}
+
+/// Matrices of f32 and packed ones, whose products of many rows are on matrix units where the device has them for TF32.
+pub fn products_of_a_layer_may_be_rounded_to_tf32(subject: &Subject) {
+    let config = LayerConfig {
+        n_kv_heads: 2,
+        precision: Precision::Tf32,
+        ..LayerConfig::decoder(256, 4, 512)
+    };
+    let is_rounded = match subject {
+        Subject::Cpu => false,
+        Subject::Gpu(device) => device.capabilities().tf32_matrices,
+    };
+    // TF32 has as many bits after the binary point as f16.
+    let tolerance = if is_rounded {
+        rounding(DType::F16)
+    } else {
+        LAYER
+    };
+    for form in [
+        Form::As(DType::F32),
+        Form::Packed(Quantization::Q4K),
+        Form::Packed(Quantization::Q8_0),
+    ] {
+        let (model, matrices) = stored(config.clone(), form);
+        for n in [1, 20] {
+            let input = numbers(n * model.config.hidden, 93, 1.0);
+            let weights = model.weights_of(&matrices);
+            let found = run(subject, &model.config, &weights, &input).unwrap();
+            let exact = model.exact(None, &input);
+            assert_near(&format!("{n} rows, {form:?}"), &found, &exact, tolerance);
         }
     }
 }

@@ -54,6 +54,7 @@ mod tf32_products;
 mod tolerance;
 #[cfg(not(target_arch = "wasm32"))]
 mod twins;
+mod unpacked_products;
 mod views;
 
 #[cfg(not(target_arch = "wasm32"))]
@@ -162,6 +163,7 @@ macro_rules! every_case {
                 quantized::few_rows_and_many_give_the_same_products,
                 quantized::numbers_that_are_not_finite_stay_in_their_rows_and_columns,
                 quantized::weights_that_are_not_whole_are_typed_errors,
+                unpacked_products::packed_products_may_be_rounded_to_tf32,
                 errors::wrong_shapes_are_typed_errors,
                 errors::places_beyond_memory_are_typed_errors,
                 calls::batches_give_what_single_operations_give,
@@ -211,6 +213,7 @@ macro_rules! every_case {
                 layer::layers_follow_each_other_on_the_device,
                 layer::wrong_weights_are_typed_errors,
                 layer_weights::matrices_of_any_form_work,
+                layer_weights::products_of_a_layer_may_be_rounded_to_tf32,
                 layer_weights::keys_and_values_of_16_bits_work,
                 layer_weights::halves_of_a_cache_follow_each_other,
                 layer_weights::wrong_forms_are_typed_errors,

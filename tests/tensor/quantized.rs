@@ -6,7 +6,7 @@ use crate::naive::{self, numbers};
 use crate::subject::{Subject, Tensor};
 use crate::tolerance::PRODUCTS;
 
-const ALL: [Quantization; 5] = [
+pub const ALL: [Quantization; 5] = [
     Quantization::Q4K,
     Quantization::Q5K,
     Quantization::Q6K,
@@ -54,7 +54,7 @@ fn half(block: &[u8], byte: usize) -> f64 {
 }
 
 /// Returns weight i of a block, as the format defines it.
-fn weight(quantization: Quantization, block: &[u8], i: usize) -> f64 {
+pub fn weight(quantization: Quantization, block: &[u8], i: usize) -> f64 {
     let group = i / 32;
     if quantization == Quantization::F16 {
         return half(block, 2 * i);

@@ -33,6 +33,8 @@ mod quantized;
 mod reduce;
 mod rotary;
 mod softmax;
+#[cfg(not(target_arch = "wasm32"))]
+mod unpack;
 
 use super::{Access, Arg, KernelInfo, MAX_GRID, SLICE_ALIGNMENT, Slot};
 use crate::ops::DType;
@@ -63,6 +65,8 @@ pub use quantized::{QuantizedProduct, matmul_quantized_job};
 pub use reduce::{reduce_columns_job, reduce_rows_job, takes_columns, takes_rows};
 pub use rotary::{Rotary, rotary_job};
 pub use softmax::{SoftmaxLimits, softmax_job};
+#[cfg(not(target_arch = "wasm32"))]
+pub use unpack::unpack_job;
 #[cfg(cuda_engine)]
 pub(super) use {attention_form::Form as AttentionForm, attention_launch::attention_launch};
 #[cfg(cuda_engine)]

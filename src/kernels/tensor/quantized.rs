@@ -94,7 +94,7 @@ pub struct QuantizedProduct {
 
 impl QuantizedProduct {
     /// Returns the number of bytes of `n` weights, a whole number of blocks.
-    const fn weight_bytes(&self, n: u64) -> u64 {
+    pub(super) const fn weight_bytes(&self, n: u64) -> u64 {
         n / self.quantization.block_len() as u64 * self.quantization.block_bytes() as u64
     }
 

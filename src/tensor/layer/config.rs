@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::rotary::rotary_turns;
 pub use crate::ops::Norm;
-use crate::ops::{DType, Shape};
+use crate::ops::{DType, Precision, Shape};
 use crate::{Error, Result};
 
 /// Maximum number of elements of a head in the attention kernel.
@@ -162,6 +162,9 @@ pub struct LayerConfig {
     /// Type of the keys and values that attention reads, which are those of the key-value cache in a causal layer. Queries
     /// are rounded to it, too. `n_kv_heads` · `head_dim` must be even for a type of 16 bits.
     pub kv_type: DType,
+    /// Precision of the factors of products with matrices of f32 and packed ones. [`Precision::Tf32`] uses matrix units for many rows, as of a
+    /// prompt, where the device has them for it.
+    pub precision: Precision,
 }
 
 impl LayerConfig {
@@ -185,6 +188,7 @@ impl LayerConfig {
             rotary_base: Some(10_000.0),
             max_positions: 2048,
             kv_type: DType::F32,
+            precision: Precision::F32,
         }
     }
 

@@ -5,12 +5,10 @@ use super::weights::{Form, Weights};
 use crate::Result;
 use crate::gpu::{Backend, Buffer, GpuDevice, Sized64};
 use crate::kernels::tensor::padded_bytes;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::tensor::record::FEW_ROWS;
 use crate::tensor::record::{AnyOperand, Operand, Recording, factors};
 use crate::tensor::{DType, Epilogue, Precision, Quantization, Shape, TensorView};
-
-/// Most rows whose products are limited by the memory bandwidth of the weights.
-#[cfg(not(target_arch = "wasm32"))]
-const FEW_ROWS: usize = 8;
 
 /// A matrix from inputs to outputs, stored as `[outputs, inputs]`.
 #[derive(Debug)]
@@ -19,6 +17,7 @@ pub(super) struct Matrix {
     form: Form,
     outputs: usize,
     inputs: usize,
+    precision: Precision,
 }
 
 impl Matrix {
@@ -26,7 +25,8 @@ impl Matrix {
     pub(super) async fn upload(
         device: &GpuDevice,
         values: Weights<'_>,
-        [outputs, inputs]: [usize; 2],
+        size: [usize; 2],
+        precision: Precision,
     ) -> Result<Self> {
         let bytes: &[u8] = match values {
             Weights::F32(values) => bytemuck::cast_slice(values),
@@ -34,16 +34,22 @@ impl Matrix {
             Weights::Packed(_, bytes) => bytes,
         };
         let buffer = upload_bytes(device, bytes).await?;
-        Ok(Self::of(buffer, values.form().0, [outputs, inputs]))
+        Ok(Self::of(buffer, values.form().0, size, precision))
     }
 
     /// Returns the matrix whose values, of which the number was checked, are in a buffer.
-    pub(super) const fn of(buffer: Buffer, form: Form, [outputs, inputs]: [usize; 2]) -> Self {
+    pub(super) const fn of(
+        buffer: Buffer,
+        form: Form,
+        [outputs, inputs]: [usize; 2],
+        precision: Precision,
+    ) -> Self {
         Self {
             buffer,
             form,
             outputs,
             inputs,
+            precision,
         }
     }
 
@@ -65,6 +71,15 @@ impl Matrix {
         let m = rows.view.shape().dims()[0];
         let out = Rows::new(recording, m, self.outputs)?;
         match self.form {
+            Form::As(DType::F32) if self.precision != Precision::F32 => {
+                self.product_of_any(
+                    recording,
+                    [rows, out.operand()].map(wide),
+                    DType::F32,
+                    epilogue,
+                )
+                .await?;
+            }
             Form::As(DType::F32) => {
                 let factors = factors(rows.view, &self.view()?)?;
                 let epilogue = recording.dense_epilogue(epilogue).await?;
@@ -89,7 +104,7 @@ impl Matrix {
                     view: &view,
                     dtype,
                 };
-                self.half_product(recording, [rounded, wide(out.operand())], dtype, epilogue)
+                self.product_of_any(recording, [rounded, wide(out.operand())], dtype, epilogue)
                     .await?;
             }
             // Halves need no conversion to f32 in memory where the kernel of packed weights takes them.
@@ -99,7 +114,7 @@ impl Matrix {
                 return out.finished(recording, epilogue).await;
             }
             Form::As(dtype) => {
-                self.half_product(recording, [rows, out.operand()].map(wide), dtype, epilogue)
+                self.product_of_any(recording, [rows, out.operand()].map(wide), dtype, epilogue)
                     .await?;
             }
         }
@@ -121,11 +136,11 @@ impl Matrix {
         };
         let size = [self.outputs, self.inputs];
         recording
-            .matmul_packed(format, size, [rows, words], &out.buffer)
+            .matmul_packed(format, size, [rows, words], self.precision, &out.buffer)
             .await
     }
 
-    async fn half_product(
+    async fn product_of_any(
         &self,
         recording: &mut Recording,
         [rows, out]: [AnyOperand<'_>; 2],
@@ -139,7 +154,7 @@ impl Matrix {
             dtype,
         };
         recording
-            .matmul_of_any([rows, matrix], Precision::F32, epilogue, out)
+            .matmul_of_any([rows, matrix], self.precision, epilogue, out)
             .await
     }
 

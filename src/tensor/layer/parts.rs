@@ -29,8 +29,9 @@ impl Parts {
     ) -> Result<Self> {
         let (hidden, width) = (config.hidden, config.mlp_width);
         let (q, kv) = (config.q_width(), config.kv_width());
-        let matrix =
-            async |linear: &Linear<'_>, size| Projection::upload(device, linear, size).await;
+        let matrix = async |linear: &Linear<'_>, size| {
+            Projection::upload(device, linear, size, config.precision).await
+        };
         Ok(Self {
             attention_norm: Columns::upload(device, &weights.attention_norm).await?,
             q: matrix(&weights.q, [q, hidden]).await?,

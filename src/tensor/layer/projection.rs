@@ -5,7 +5,7 @@ use super::weights::{Linear, LowRank, Weights};
 use crate::Result;
 use crate::gpu::{Buffer, GpuDevice, Sized64, Waitable};
 use crate::tensor::record::{Operand, Recording};
-use crate::tensor::{Epilogue, Shape, Step, TensorView};
+use crate::tensor::{Epilogue, Precision, Shape, Step, TensorView};
 
 /// Uploads values and waits, so that staging memory is not needed for all weights at once.
 pub(super) async fn upload(device: &GpuDevice, values: &[f32]) -> Result<Buffer> {
@@ -86,9 +86,10 @@ impl Projection {
         device: &GpuDevice,
         linear: &Linear<'_>,
         size: [usize; 2],
+        precision: Precision,
     ) -> Result<Self> {
         Ok(Self {
-            matrix: Matrix::upload(device, linear.weights, size).await?,
+            matrix: Matrix::upload(device, linear.weights, size, precision).await?,
             bias: match linear.bias {
                 Some(bias) => Some(upload(device, bias).await?),
                 None => None,
@@ -141,9 +142,12 @@ impl LowRankPair {
         [outputs, rank, inputs]: [usize; 3],
         scale: f32,
     ) -> Result<Self> {
+        let upload = async |values, size| {
+            Matrix::upload(device, Weights::F32(values), size, Precision::F32).await
+        };
         Ok(Self {
-            a: Matrix::upload(device, Weights::F32(pair.a), [rank, inputs]).await?,
-            b: Matrix::upload(device, Weights::F32(pair.b), [outputs, rank]).await?,
+            a: upload(pair.a, [rank, inputs]).await?,
+            b: upload(pair.b, [outputs, rank]).await?,
             scale,
         })
     }

@@ -9,7 +9,7 @@ use super::projection::{LowRankPair, Projection};
 use super::weights::{Form, LOW_RANK_NAMES, check_gate, check_rank};
 use crate::gpu::{Buffer, GpuDevice};
 use crate::memory::reserve;
-use crate::tensor::{DType, GpuTensor, check_len};
+use crate::tensor::{DType, GpuTensor, Precision, check_len};
 use crate::{Error, Result};
 
 /// A name of weights in JavaScript, and that of their bias.
@@ -67,7 +67,7 @@ impl ResidentWeights {
 
     fn matrix(&self, name: &'static str, size: [usize; 2]) -> Result<Option<Matrix>> {
         let found = self.find(name, size)?;
-        Ok(found.map(|(form, buffer)| Matrix::of(buffer, form, size)))
+        Ok(found.map(|(form, buffer)| Matrix::of(buffer, form, size, Precision::F32)))
     }
 
     fn columns(&self, [name, bias]: Names, len: usize) -> Result<Columns> {

@@ -61,6 +61,8 @@ pub(crate) enum Op {
         quantization: Quantization,
         /// Numbers of outputs and inputs, `[n, k]`.
         size: [usize; 2],
+        /// Rounding of rows and unpacked weights.
+        precision: Precision,
     },
 }
 
@@ -148,7 +150,12 @@ impl Op {
             (Self::Attention(what), &[q, k, v]) => {
                 return attended(*what, [q, k, v].map(TensorView::shape));
             }
-            (Self::MatmulQuantized { quantization, size }, &[a, weights]) => {
+            (
+                Self::MatmulQuantized {
+                    quantization, size, ..
+                },
+                &[a, weights],
+            ) => {
                 let [n, k] = *size;
                 let &[m, a_k] = a.shape().dims() else {
                     return Err(not_rows_of(a.shape(), *size));
@@ -212,9 +219,18 @@ impl Op {
             }
             (Self::Rotary { first }, &[a, turns]) => recording.rotary(*first, a, turns, to).await,
             (Self::Attention(what), &[q, k, v]) => recording.attention(*what, [q, k, v], to).await,
-            (Self::MatmulQuantized { quantization, size }, &[a, weights]) => {
-                let what = (*quantization, *size);
-                recording.matmul_quantized(what, a, weights, to).await
+            (
+                Self::MatmulQuantized {
+                    quantization,
+                    size,
+                    precision,
+                },
+                &[a, weights],
+            ) => {
+                let format = (*quantization, false);
+                recording
+                    .matmul_packed(format, *size, [a, weights], *precision, to)
+                    .await
             }
             _ => Err(wrong_number(inputs.len())),
         }

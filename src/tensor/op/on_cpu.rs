@@ -51,7 +51,12 @@ impl Op {
             (Self::Attention(what), &[(q, q_shape), (k, k_shape), (v, _)]) => {
                 cpu::attention(*what, (q, q_shape), (k, v, k_shape), out)
             }
-            (Self::MatmulQuantized { quantization, size }, &[(a, shape), (words, _)]) => {
+            (
+                Self::MatmulQuantized {
+                    quantization, size, ..
+                },
+                &[(a, shape), (words, _)],
+            ) => {
                 let ([n, k], [m, _]) = (*size, matrix(shape));
                 let n_bytes = quantization.bytes_of(n, k)? as usize;
                 let bytes: &[u8] = bytemuck::cast_slice(words);

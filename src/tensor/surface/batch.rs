@@ -195,7 +195,7 @@ impl GpuCommandBatch {
     /// Queues the product of rows, `[m, k]`, and the transpose of packed weights, `[n, k]`: `[m, n]`.
     pub fn matmul_quantized(&mut self, rows: BufferId, weights: &QuantizedWeights) -> BufferId {
         let words = self.tensor(weights.words());
-        self.queue(weights.op(), &[rows, words])
+        self.queue(weights.op(Precision::F32), &[rows, words])
     }
 
     /// Convolves an image of `size` (rows, columns) with a kernel of `kernel_size`, without padding. The kernel is not

@@ -5,7 +5,7 @@ use crate::Result;
 use crate::gpu::{Backend, GpuDevice};
 use crate::kernels::tensor::padded_bytes;
 use crate::tensor::op::Op;
-use crate::tensor::{Quantization, Shape, TensorView, check_len};
+use crate::tensor::{Precision, Quantization, Shape, TensorView, check_len};
 
 /// A matrix of quantized weights, `[n, k]`, in device memory. It stays packed; kernels unpack it during products.
 #[derive(Debug, Clone)]
@@ -71,14 +71,29 @@ impl QuantizedWeights {
     /// [`InvalidArgument`](crate::Error::InvalidArgument) for a tensor of another device;
     /// [`OutOfMemory`](crate::Error::OutOfMemory), [`DeviceLost`](crate::Error::DeviceLost).
     pub async fn matmul_async(&self, rows: &GpuTensor) -> Result<GpuTensor> {
-        GpuTensor::run_async(&self.op(), &[rows, &self.words]).await
+        self.matmul_with_async(rows, Precision::F32).await
+    }
+
+    /// Computes the same with rows and unpacked weights of this precision. With [`Precision::Tf32`], products of more than 8 rows run on
+    /// matrix units where the device has them for it: the weights are unpacked to `f32` first, into memory that the device frees afterwards.
+    /// Where there is none, and for fewer rows, it is the product of [`Precision::F32`].
+    ///
+    /// # Errors
+    /// Those of [`matmul_async`](Self::matmul_async).
+    pub async fn matmul_with_async(
+        &self,
+        rows: &GpuTensor,
+        precision: Precision,
+    ) -> Result<GpuTensor> {
+        GpuTensor::run_async(&self.op(precision), &[rows, &self.words]).await
     }
 
     /// Returns the operation that multiplies rows by the weights.
-    pub(super) const fn op(&self) -> Op {
+    pub(super) const fn op(&self, precision: Precision) -> Op {
         Op::MatmulQuantized {
             quantization: self.quantization,
             size: [self.n, self.k],
+            precision,
         }
     }
 
@@ -110,5 +125,10 @@ impl QuantizedWeights {
     /// [`matmul_async`](Self::matmul_async), blocking.
     pub fn matmul(&self, rows: &GpuTensor) -> Result<GpuTensor> {
         crate::gpu::runtime::block_on(self.matmul_async(rows))
+    }
+
+    /// [`matmul_with_async`](Self::matmul_with_async), blocking.
+    pub fn matmul_with(&self, rows: &GpuTensor, precision: Precision) -> Result<GpuTensor> {
+        crate::gpu::runtime::block_on(self.matmul_with_async(rows, precision))
     }
 }

@@ -12,7 +12,7 @@ use super::names::WebDType;
 use super::op::{list, norm, quantization};
 use super::resident::WebTensor;
 use crate::tensor::layer::{Form, LayerConfig, Mlp, ResidentWeights};
-use crate::tensor::{DType, QkvLoRA, WgslForwardPass};
+use crate::tensor::{DType, Precision, QkvLoRA, WgslForwardPass};
 use crate::{Error, Result};
 
 #[wasm_bindgen(typescript_custom_section)]
@@ -178,6 +178,7 @@ fn config(given: &Array) -> Result<LayerConfig> {
         rotary_base: number(5),
         kv_type: dtype(&kv_type)
             .ok_or_else(|| wrong("kvType", &kv_type, "give float32, float16 or bfloat16"))?,
+        precision: Precision::F32,
         ..usual
     })
 }

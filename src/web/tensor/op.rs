@@ -62,7 +62,11 @@ pub(super) fn op(given: &Array) -> Result<Op> {
             let n_bytes = given.get(3).as_f64().unwrap_or_default() as usize;
             check_len("weights", n_bytes, quantization.bytes_of(n, k)?)?;
             let size = [n, k];
-            Op::MatmulQuantized { quantization, size }
+            Op::MatmulQuantized {
+                quantization,
+                size,
+                precision: Precision::F32,
+            }
         }
         _ => return Err(wrong("op", given, "give an operation that the types name")),
     })
