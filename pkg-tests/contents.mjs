@@ -10,7 +10,7 @@ import { measureSizes } from "../scripts/build/sizes.mjs";
  * versions of the compiler. */
 const budgets = {
   cpu: 37_600,
-  cuda: 822_000,
+  cuda: 829_000,
   dictionary: 56_700,
   formats: 31_700,
   seek: 24_000,
