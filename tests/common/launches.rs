@@ -1,16 +1,19 @@
 //! All kernel launches of the crate.
 
+#[path = "launches/attention.rs"]
+mod attention;
+
 use std::collections::BTreeMap;
 
+use attention::{attention_half_jobs, attention_jobs};
 use pagepress::internals::Job;
 use pagepress::internals::lz4::{
     compress_chunks_job, compress_job, copy_pieces_job, decompress_chunks_job, decompress_job,
     max_chunks_per_job,
 };
 use pagepress::internals::tensor::{
-    AttentionSize, AttentionTiles, Cast, Convolution, CopyAxis, Elementwise, Heads, MatmulLimits,
-    Matrix, MatrixUnits, Product, QuantizedProduct, Rotary, SoftmaxLimits, Source, Strided,
-    attention_decode_job, attention_half_job, attention_job, cast_job, convolve2d_job, copy_job,
+    Cast, Convolution, CopyAxis, Elementwise, MatmulLimits, Matrix, MatrixUnits, Product,
+    QuantizedProduct, Rotary, SoftmaxLimits, Source, Strided, cast_job, convolve2d_job, copy_job,
     elementwise_job, epilogue_job, matmul_epilogue_job, matmul_half_job, matmul_job,
     matmul_naive_job, matmul_quantized_job, matmul_tf32_job, norm_job, reduce_columns_job,
     reduce_rows_job, rotary_job, softmax_job, unpack_job,
@@ -199,71 +202,6 @@ fn activations() -> Vec<Epilogue<()>> {
         .collect()
 }
 
-/// The keys that queries see: all, those up to theirs, or at most 700 of these.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Mask {
-    None,
-    Causal,
-    Window,
-}
-
-/// Returns sizes and places of row-major heads, four of which share keys.
-fn attention([n_q, n_k]: [u64; 2], dim: u64, mask: Mask) -> (AttentionSize, [Heads; 3]) {
-    let size = AttentionSize {
-        batch: 2,
-        heads: 8,
-        key_heads: 2,
-        n_q,
-        n_k,
-        dim,
-        causal: mask != Mask::None,
-        window: (mask == Mask::Window).then_some(700),
-        scale: 0.125,
-    };
-    let heads = |n_heads, rows| Heads {
-        offset: 0,
-        batch: n_heads * rows * dim,
-        head: rows * dim,
-        row: dim,
-        n: 2 * n_heads * rows * dim,
-    };
-    (size, [heads(8, n_q), heads(2, n_k), heads(2, n_k)])
-}
-
-/// Returns attention on matrix units, of warpgroups and of subgroups: of many rows, of few, and split along the keys.
-fn attention_half_jobs() -> Vec<Job> {
-    let mut jobs = Vec::new();
-    for (dtype, has_warpgroups) in [
-        (DType::F16, true),
-        (DType::BF16, true),
-        (DType::F16, false),
-        (DType::BF16, false),
-    ] {
-        let units = MatrixUnits {
-            n_units: 132,
-            workgroup_bytes: 227 << 10,
-            has_warpgroups,
-        };
-        for (dim, n_q, mask) in [
-            (64, 2000, Mask::None),
-            (64, 2000, Mask::Causal),
-            (64, 2000, Mask::Window),
-            (128, 2000, Mask::Causal),
-            (128, 2000, Mask::Window),
-            (128, 16, Mask::Causal),
-            (128, 16, Mask::Window),
-            (128, 1, Mask::None),
-        ] {
-            let (size, places) = attention([n_q, 2048], dim, mask);
-            for to in [dtype, DType::F32] {
-                let job = attention_half_job(&size, [dtype, to], places, units, LARGE);
-                jobs.extend(job.unwrap());
-            }
-        }
-    }
-    jobs
-}
-
 /// Returns the jobs of chunks at addresses.
 #[allow(dead_code, reason = "as `launches`")]
 fn chunk_jobs() -> Vec<Job> {
@@ -370,58 +308,6 @@ fn product_jobs(units: Option<ComputeUnits>) -> Vec<Job> {
             if *layout == (false, true) {
                 let [_, all] = epilogues();
                 jobs.extend(matmul_epilogue_job(&what, all, limits, 1 << 30).unwrap());
-            }
-        }
-    }
-    jobs
-}
-
-/// Returns attention of many rows, of few, and split along the keys.
-fn attention_jobs(units: Option<ComputeUnits>) -> Vec<Job> {
-    let mut jobs = Vec::new();
-    for dim in [64, 128, 256, 63] {
-        for (n_q, n_k, mask) in [
-            (5000, 5000, Mask::Causal),
-            (5000, 5000, Mask::Window),
-            (5000, 6000, Mask::None),
-            (100, 5000, Mask::Causal),
-            (100, 5000, Mask::Window),
-            (2, 5000, Mask::Causal),
-            (3, 5000, Mask::Window),
-            (1, 5000, Mask::None),
-        ] {
-            // For one dimension all forms are launched; of few queries for all.
-            let is_other = (mask == Mask::Causal) == (dim == 128) && mask != Mask::Window;
-            let is_few = n_q < 5 && mask != Mask::Window;
-            if dim != 64 && !is_few && (n_q < 200 || is_other) {
-                continue;
-            }
-            let (size, places) = attention([n_q, n_k], dim, mask);
-            jobs.push(attention_job(&size, places, AttentionTiles::Any(units), LARGE).unwrap());
-        }
-    }
-    jobs.extend(attention_decode_jobs());
-    jobs
-}
-
-/// Returns attention of few rows to keys and values of 16 bits.
-fn attention_decode_jobs() -> Vec<Job> {
-    let mut jobs = Vec::new();
-    for dtype in [DType::F16, DType::BF16] {
-        for (dim, n_q, n_k, mask) in [
-            (64, 1, 5000, Mask::None),
-            (64, 4, 5000, Mask::Causal),
-            (64, 3, 5000, Mask::Window),
-            (128, 1, 5000, Mask::None),
-            (128, 4, 5000, Mask::Causal),
-            (128, 2, 100, Mask::Causal),
-            (63, 2, 5000, Mask::Causal),
-        ] {
-            let (size, places) = attention([n_q, n_k], dim, mask);
-            for q_type in [dtype, DType::F32] {
-                let types = [q_type, dtype, DType::F32];
-                let job = attention_decode_job(&size, types, places, LARGE).unwrap();
-                jobs.extend(job);
             }
         }
     }
