@@ -4,7 +4,7 @@
 // queries, as `DType::code` numbers them: 0 is f32, 1 is f16, 2 is bf16. If ALIGNED, rows of keys and values start at multiples of 16
 // bytes and end there, and rows of queries at multiples of four elements.
 //
-// import: lib/attention_heads, lib/half
+// import: lib/attention_heads, lib/four_halves
 
 struct Eight {
     first: vec4<f32>,
@@ -41,16 +41,6 @@ fn pair_of_v(at: u32, col: u32) -> u32 {
         bits |= (v[next >> 3u][(next >> 1u) & 3u] >> ((next & 1u) << 4u)) << 16u;
     }
     return bits;
-}
-
-/// Returns the elements of two words.
-fn four_of_words(low: u32, high: u32, is_bfloat: bool) -> vec4<f32> {
-    return vec4(
-        half_or_bfloat(low & 0xffffu, is_bfloat),
-        half_or_bfloat(low >> 16u, is_bfloat),
-        half_or_bfloat(high & 0xffffu, is_bfloat),
-        half_or_bfloat(high >> 16u, is_bfloat),
-    );
 }
 
 /// Returns eight elements of a key or a value.

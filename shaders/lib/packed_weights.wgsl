@@ -3,7 +3,7 @@
 //
 // The file that imports these declares the binding `w`, words, and `params` with `n`, `k`, `pitch_k` and `w_from`.
 //
-// import: lib/half
+// import: lib/half, lib/four_halves
 
 // Bits per weight: 4, 5, 6, 8 or 16.
 override BITS: u32 = 4u;
@@ -75,14 +75,7 @@ fn weights(any_col: u32, k: u32) -> vec4<f32> {
     if BITS == 16u {
         // Other types have whole tiles along k.
         let at = (params.w_from >> 2u) + ((col * params.pitch_k + min(k, params.k - 4u)) >> 1u);
-        let low = w[at];
-        let high = w[at + 1u];
-        let four = vec4(
-            half_or_bfloat(low & 0xffffu, BFLOAT),
-            half_or_bfloat(low >> 16u, BFLOAT),
-            half_or_bfloat(high & 0xffffu, BFLOAT),
-            half_or_bfloat(high >> 16u, BFLOAT),
-        );
+        let four = four_of_words(w[at], w[at + 1u], BFLOAT);
         return select(vec4(0.0), four, vec4(k < params.k));
     }
     if BITS == 8u {
