@@ -61,6 +61,8 @@ pub use matmul_staged::{MatrixUnits, takes_units};
 pub use matmul_tf32::matmul_tf32_job;
 pub use matmul_tiling::MatmulLimits;
 pub use norm::norm_job;
+#[cfg(not(target_arch = "wasm32"))]
+pub use quantized::FEW_ROWS;
 pub use quantized::{QuantizedProduct, matmul_quantized_job};
 pub use reduce::{reduce_columns_job, reduce_rows_job, takes_columns, takes_rows};
 pub use rotary::{Rotary, rotary_job};

@@ -22,8 +22,8 @@ pub(super) static MATVEC_QUANTIZED: KernelInfo = kernel(
 const ROWS: u64 = 32;
 const COLS: u64 = 64;
 
-/// Most rows of a product that the kernel for few rows computes.
-const FEW_ROWS: u64 = 8;
+/// Most rows of a product that the kernel for few rows computes: the memory bandwidth of the weights limits them.
+pub const FEW_ROWS: u64 = 8;
 /// Most rows of a workgroup of that kernel, and the columns that its invocations take.
 const ROWS_AT_ONCE: u64 = 4;
 const COLS_AT_ONCE: u64 = 4;

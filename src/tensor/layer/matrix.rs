@@ -4,9 +4,9 @@ use super::projection::Rows;
 use super::weights::{Form, Weights};
 use crate::Result;
 use crate::gpu::{Backend, Buffer, GpuDevice, Sized64};
-use crate::kernels::tensor::padded_bytes;
 #[cfg(not(target_arch = "wasm32"))]
-use crate::tensor::record::FEW_ROWS;
+use crate::kernels::tensor::FEW_ROWS;
+use crate::kernels::tensor::padded_bytes;
 use crate::tensor::record::{AnyOperand, Operand, Recording, factors};
 use crate::tensor::{DType, Epilogue, Precision, Quantization, Shape, TensorView};
 
@@ -95,7 +95,7 @@ impl Matrix {
             }
             // On matrix units, rows are rounded to the type of the matrix.
             #[cfg(not(target_arch = "wasm32"))]
-            Form::As(dtype) if m > FEW_ROWS && recording.matrix_units(dtype).is_some() => {
+            Form::As(dtype) if m as u64 > FEW_ROWS && recording.matrix_units(dtype).is_some() => {
                 let buffer = recording.allocate_of(dtype, rows.view.shape().n_elements())?;
                 recording.cast(wide(rows), dtype, &buffer).await?;
                 let view = TensorView::new(rows.view.shape().clone());

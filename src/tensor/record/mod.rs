@@ -28,8 +28,6 @@ use crate::{Error, Result};
 
 pub(crate) use halves::AnyOperand;
 pub(crate) use products::factors;
-#[cfg(not(target_arch = "wasm32"))]
-pub(crate) use quantized::FEW_ROWS;
 
 /// A tensor of f32 as an argument of an operation.
 #[derive(Debug, Clone, Copy)]

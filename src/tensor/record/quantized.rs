@@ -9,13 +9,9 @@ use crate::tensor::{Precision, Quantization};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::{
     Error,
-    kernels::tensor::{Matrix, Product, matmul_tf32_job, unpack_job},
+    kernels::tensor::{FEW_ROWS, Matrix, Product, matmul_tf32_job, unpack_job},
     tensor::Epilogue,
 };
-
-/// Most rows whose products are limited by the memory bandwidth of the weights.
-#[cfg(not(target_arch = "wasm32"))]
-pub(crate) const FEW_ROWS: usize = 8;
 
 impl Recording {
     /// Multiplies rows, `[m, k]`, by the transpose of packed weights, `[n, k]`, and writes the result to `out`. The words of `weights` are the
@@ -47,7 +43,7 @@ impl Recording {
         let factors = [(&a, a_start), (&b, b_start)];
         #[cfg(not(target_arch = "wasm32"))]
         if precision == Precision::Tf32
-            && m > FEW_ROWS
+            && m as u64 > FEW_ROWS
             && self.unpacked_product(&what, factors, out).await?
         {
             return Ok(());
