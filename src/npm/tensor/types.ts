@@ -37,7 +37,7 @@ export type Quantization = "q4k" | "q5k" | "q6k" | "q8_0" | "f16";
 /** A function of the elements of a matrix product; NaN results in NaN. */
 export type Activation = "relu" | "sigmoid" | "tanh" | "swish" | "gelu" | "geluTanh";
 
-/** What follows a matrix product before its elements are stored: activation(product + bias) + residual. */
+/** Epilogue of a matrix product, which replaces its elements before they are stored: activation(product + bias) + residual. */
 export interface MatmulOptions<T> {
   /** Added to each column: one element per column. */
   bias?: T;

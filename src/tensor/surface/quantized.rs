@@ -76,7 +76,7 @@ impl QuantizedWeights {
 
     /// Computes the same with rows and unpacked weights of this precision. With [`Precision::Tf32`], products of more than 8 rows run on
     /// matrix units where the device has them for it: the weights are unpacked to `f32` first, into memory that the device frees afterwards.
-    /// Where there is none, and for fewer rows, it is the product of [`Precision::F32`].
+    /// If there is too little of it, on other devices, and for fewer rows, the result is that of [`Precision::F32`].
     ///
     /// # Errors
     /// Those of [`matmul_async`](Self::matmul_async).
