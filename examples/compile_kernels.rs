@@ -1,4 +1,4 @@
-//! Compiles every kernel of the crate, in every variant that jobs choose, on the best Vulkan adapter.
+//! Compiles every kernel of the crate, in every variant that jobs choose for the device, on the best Vulkan adapter.
 //!
 //! Prints the name of each kernel to the error stream before it compiles it, where drivers print their statistics:
 //! `scripts/compilers.mjs` runs this with the compilers of GPUs that are not there.
@@ -15,6 +15,7 @@ mod launches;
 
 use pagepress::gpu::runtime::block_on;
 use pagepress::gpu::{Backend, DeviceRequest, EngineChoice, GpuDevice, KernelSource};
+use pagepress::internals::{Limits, limits_of};
 
 fn main() -> Result<(), pagepress::Error> {
     let request = DeviceRequest {
@@ -24,7 +25,11 @@ fn main() -> Result<(), pagepress::Error> {
     let device = GpuDevice::open(&request)?;
     eprintln!("device: {}", device.info());
     let mut n_failed = 0;
-    for (name, launch) in launches::launches_on(&[None]) {
+    let limits = Limits {
+        binding_bytes: launches::LARGE,
+        ..limits_of(&device)
+    };
+    for (name, launch) in launches::launches_on(&[limits]) {
         eprintln!("kernel: {name}");
         let overrides: Vec<(&str, f64)> = launch
             .overrides

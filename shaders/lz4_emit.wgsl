@@ -1,6 +1,6 @@
 // Writes the blocks of pages at their places in the packed output, and the table.
 //
-// A workgroup is 128 invocations, LANES for a page, and takes pages PAGES * `workgroup_id.x` to `+ PAGES - 1`,
+// A workgroup is WIDTH invocations, LANES for a page, and takes pages PAGES * `workgroup_id.x` to `+ PAGES - 1`,
 // `+ PAGES * num_workgroups.x`, ...; an invocation encodes one sequence at a time.
 //
 // pages, sequences, sizes, places, tile_sums  outputs of lz4_parse.wgsl or lz4_cheapest.wgsl, and lz4_place.wgsl
@@ -14,9 +14,10 @@
 // import: lib/bits, lib/lz4_length, lib/page_word, lib/pages/length, lib/pages/place
 
 override PAGE_SIZE: u32 = 4096;
-// Invocations of a page: a divisor of 128.
-override LANES: u32 = 128;
-override PAGES: u32 = 128 / LANES;
+override WIDTH: u32 = 128;
+// Invocations of a page: a divisor of WIDTH.
+override LANES: u32 = WIDTH;
+override PAGES: u32 = WIDTH / LANES;
 
 struct Params {
     n_bytes: u32,
@@ -178,7 +179,7 @@ fn extended_word(word: u32, p: u32, begin: u32, end: u32, length: u32) -> u32 {
     return v;
 }
 
-@compute @workgroup_size(128)
+@compute @workgroup_size(WIDTH)
 fn lz4_emit(
     @builtin(local_invocation_index) i: u32,
     @builtin(workgroup_id) workgroup: vec3<u32>,

@@ -1,6 +1,6 @@
 // Finds the longest match of each position among its candidates, for level High of src/lz4/mod.rs.
 //
-// A workgroup is 128 lanes and takes pieces of 128 slots `workgroup_id.x`, `+ num_workgroups.x`, ...; a lane takes the
+// A workgroup is WIDTH lanes and takes pieces of WIDTH slots `workgroup_id.x`, `+ num_workgroups.x`, ...; a lane takes the
 // position of one slot.
 //
 // pages                PAGE_SIZE bytes each, back to back; the last may be shorter
@@ -18,11 +18,14 @@
 
 override PAGE_SIZE: u32 = 4096;
 override BUCKET_BITS: u32 = 11;
+// Lanes of a workgroup: 64 or 128.
+override WIDTH: u32 = 128;
 // True if a dictionary stands before each page.
 override DICTIONARY: bool = false;
 
 const CANDIDATES: u32 = 64;
-const SLOTS: u32 = CANDIDATES + 128;
+override SLOTS: u32 = CANDIDATES + WIDTH;
+override SLOT_WORDS: u32 = SLOTS / 32;
 // Length at which a comparison stops.
 const LONGEST: u32 = 128;
 
@@ -47,7 +50,7 @@ var<workgroup> sh_slots: array<u32, SLOTS>;
 var<workgroup> sh_words: array<u32, SLOTS>;
 var<workgroup> sh_nexts: array<u32, SLOTS>;
 // One bit for each slot, set for the first slot of a bucket.
-var<workgroup> sh_begins: array<atomic<u32>, SLOTS / 32>;
+var<workgroup> sh_begins: array<atomic<u32>, SLOT_WORDS>;
 
 // Stages a slot of `order` as slot `to`.
 fn stage_slot(first_word: u32, slot: u32, to: u32) {
@@ -237,22 +240,22 @@ fn longest_of_both(first_word: u32, p: u32, product: u32, own: u32, cap: u32) ->
     return best;
 }
 
-@compute @workgroup_size(128)
+@compute @workgroup_size(WIDTH)
 fn lz4_longest(
     @builtin(local_invocation_index) lane: u32,
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) n_workgroups: vec3<u32>,
 ) {
     for (var piece = workgroup.x; piece < params.n_pieces; piece += n_workgroups.x) {
-        let page = piece / (PAGE_SIZE / 128);
+        let page = piece / (PAGE_SIZE / WIDTH);
         let first_word = page * (PAGE_SIZE / 4);
-        let i = (piece % (PAGE_SIZE / 128)) * 128 + lane;
+        let i = (piece % (PAGE_SIZE / WIDTH)) * WIDTH + lane;
         let n = min(PAGE_SIZE, params.n_bytes - page * PAGE_SIZE);
         let has_matches = n >= 13 && sizes[page] == 0;
         let is_searchable = has_matches && i + 12 <= n;
         // A lane also takes one of the candidates before the piece, which may be more than the positions of a last piece.
         let is_before = has_matches && lane < CANDIDATES && i >= CANDIDATES && i + 12 <= n + CANDIDATES;
-        if lane < SLOTS / 32 {
+        if lane < SLOT_WORDS {
             atomicStore(&sh_begins[lane], 0u);
         }
         if is_searchable {

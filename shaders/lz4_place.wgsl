@@ -1,7 +1,7 @@
 // Places blocks in the packed output: a two-level exclusive prefix sum of their sizes in words, in tiles of 1024 pages.
 //
 // lz4_begin: one invocation sets word 0 of tile_sums to 0, the page counter of lz4_parse.
-// lz4_place_tiles: workgroup t scans tile t, four pages per invocation.
+// lz4_place_tiles: workgroup t scans tile t, ITEMS pages per invocation.
 // lz4_place_sums: one workgroup scans the totals of up to 1024 tiles.
 //
 // sizes      one word per page: length of its block in bytes | kind << 30
@@ -9,6 +9,10 @@
 // tile_sums  word 0: total in words; word 1 + t: words before tile t
 //
 // Twin: src/lz4/batch.rs
+
+// Invocations of a workgroup, and pages or tiles of each.
+override THREADS: u32 = 256;
+override ITEMS: u32 = 1024 / THREADS;
 
 struct Params {
     n_bytes: u32,
@@ -22,12 +26,12 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> tile_sums: array<u32>;
 @group(0) @binding(3) var<uniform> params: Params;
 
-var<workgroup> sh_sums: array<u32, 256>;
+var<workgroup> sh_sums: array<u32, THREADS>;
 
 // Returns the exclusive prefix sum of `own` over the invocations (Hillis-Steele), and the total.
 fn exclusive_scan(i: u32, own: u32) -> vec2<u32> {
     var s = own;
-    for (var d = 1u; d < 256; d *= 2) {
+    for (var d = 1u; d < THREADS; d *= 2) {
         sh_sums[i] = s;
         workgroupBarrier();
         if i >= d {
@@ -37,7 +41,7 @@ fn exclusive_scan(i: u32, own: u32) -> vec2<u32> {
     }
     sh_sums[i] = s;
     workgroupBarrier();
-    return vec2(s - own, sh_sums[255]);
+    return vec2(s - own, sh_sums[THREADS - 1]);
 }
 
 fn words_of(page: u32) -> u32 {
@@ -47,40 +51,48 @@ fn words_of(page: u32) -> u32 {
     return ((sizes[page] & 0x3fffffffu) + 3) / 4;
 }
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(THREADS)
 fn lz4_place_tiles(@builtin(local_invocation_index) i: u32, @builtin(workgroup_id) tile: vec3<u32>) {
-    let page = tile.x * 1024 + i * 4;
-    let words = vec4(words_of(page), words_of(page + 1), words_of(page + 2), words_of(page + 3));
-    let scanned = exclusive_scan(i, words.x + words.y + words.z + words.w);
+    let page = tile.x * 1024 + i * ITEMS;
+    var sum = 0u;
+    for (var k = 0u; k < ITEMS; k++) {
+        sum += words_of(page + k);
+    }
+    let scanned = exclusive_scan(i, sum);
     var place = scanned.x;
-    for (var k = 0u; k < 4; k++) {
+    for (var k = 0u; k < ITEMS; k++) {
         if page + k < params.n_pages {
             places[page + k] = place;
+            place += words_of(page + k);
         }
-        place += words[k];
     }
     if i == 0 {
         tile_sums[1 + tile.x] = scanned.y;
     }
 }
 
-@compute @workgroup_size(256)
+fn words_of_tile(tile: u32) -> u32 {
+    if tile >= params.n_tiles {
+        return 0u;
+    }
+    return tile_sums[1 + tile];
+}
+
+@compute @workgroup_size(THREADS)
 fn lz4_place_sums(@builtin(local_invocation_index) i: u32) {
-    var own: array<u32, 4>;
+    let first = i * ITEMS;
     var sum = 0u;
-    for (var k = 0u; k < 4; k++) {
-        if i * 4 + k < params.n_tiles {
-            own[k] = tile_sums[1 + i * 4 + k];
-        }
-        sum += own[k];
+    for (var k = 0u; k < ITEMS; k++) {
+        sum += words_of_tile(first + k);
     }
     let scanned = exclusive_scan(i, sum);
     var place = scanned.x;
-    for (var k = 0u; k < 4; k++) {
-        if i * 4 + k < params.n_tiles {
-            tile_sums[1 + i * 4 + k] = place;
+    for (var k = 0u; k < ITEMS; k++) {
+        if first + k < params.n_tiles {
+            let words = tile_sums[1 + first + k];
+            tile_sums[1 + first + k] = place;
+            place += words;
         }
-        place += own[k];
     }
     if i == 0 {
         tile_sums[0] = scanned.y;

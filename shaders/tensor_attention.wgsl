@@ -1,7 +1,7 @@
 // Flash attention: softmax(scale q kᵀ) v for each head, without storing the matrix of scores. For few queries, and for heads
 // of more than 128 elements; tensor_attention_many has larger tiles.
 //
-// A workgroup takes 32 queries of one head and iterates over the keys, 64 at a time. Scores: register tiling, 4x4 per
+// A workgroup takes QUERIES queries of one head and iterates over the keys, 64 at a time. Scores: register tiling, 4x4 per
 // invocation, with both operands staged in workgroup memory as in tensor_matmul. Online softmax: the sums are rescaled
 // whenever the maximum of a row grows. Output: exponentials times values, 4 queries by 4 to 16 columns per invocation.
 // Long rows of keys are split over workgroups, whose results tensor_attention_merge combines.
@@ -28,52 +28,63 @@ override WINDOW: bool = false;
 override SPLIT: bool = false;
 override ALIGNED: bool = true;
 
-const THREADS: u32 = 128u;
-const QUERIES: u32 = 32u;
+/// Invocations of a workgroup: 128 or 64.
+override THREADS: u32 = 128u;
+override QUERIES: u32 = THREADS / 4u;
+/// Groups of four queries.
+override QUERIES4: u32 = QUERIES / 4u;
+/// Columns staged in workgroup memory at a time, and groups of four of them.
+override DEPTH: u32 = THREADS / 8u;
+override DEPTH4: u32 = DEPTH / 4u;
+/// Invocations that load keys.
+override KEY_LOADERS: u32 = 16u * DEPTH4;
+override ALL_Q: u32 = 16u * QUERIES4;
+override ALL_K: u32 = 16u * DEPTH;
+override ALL_WEIGHTS: u32 = 16u * QUERIES;
+
 const KEYS: u32 = 64u;
-/// Columns staged in workgroup memory at a time.
-const DEPTH: u32 = 16u;
 /// The lowest finite number: initial value of a row's maximum.
 const LOWEST: f32 = -3.4028234e38;
 
 // [column][group of 4 queries]; between two tiles, partial results of each invocation.
-var<workgroup> sh_q: array<vec4<f32>, 128>;
+var<workgroup> sh_q: array<vec4<f32>, ALL_Q>;
 // [column][group of 4 keys]
-var<workgroup> sh_k: array<vec4<f32>, 256>;
+var<workgroup> sh_k: array<vec4<f32>, ALL_K>;
 // [query][group of 4 keys]
-var<workgroup> sh_weights: array<vec4<f32>, 512>;
+var<workgroup> sh_weights: array<vec4<f32>, ALL_WEIGHTS>;
 
 // Output sums: four queries for each group of columns.
 var<private> sums: array<vec4<f32>, 16>;
 
-/// Stages 16 columns of queries and keys: at most one 4x4 block per invocation, transposed in registers.
+/// Stages DEPTH columns of queries and keys: at most one 4x4 block per invocation, transposed in registers.
 fn load_slices(i: u32, query: u32, key: u32, start_q: u32, start_k: u32, depth: u32) {
-    let col = depth + 4u * (i & 3u);
-    if i < KEYS {
-        let row = key + 4u * (i >> 2u);
+    let block = i / DEPTH4;
+    let column4 = i % DEPTH4;
+    let col = depth + 4u * column4;
+    if i < KEY_LOADERS {
+        let row = key + 4u * block;
         let at = start_k + row * params.k.w + col;
         let r0 = of_key(row, at, col);
         let r1 = of_key(row + 1u, at + params.k.w, col);
         let r2 = of_key(row + 2u, at + 2u * params.k.w, col);
         let r3 = of_key(row + 3u, at + 3u * params.k.w, col);
-        let to = 64u * (i & 3u) + (i >> 2u);
+        let to = 64u * column4 + block;
         sh_k[to] = vec4(r0.x, r1.x, r2.x, r3.x);
         sh_k[to + 16u] = vec4(r0.y, r1.y, r2.y, r3.y);
         sh_k[to + 32u] = vec4(r0.z, r1.z, r2.z, r3.z);
         sh_k[to + 48u] = vec4(r0.w, r1.w, r2.w, r3.w);
-    } else if i < KEYS + QUERIES {
-        let block = (i - KEYS) >> 2u;
-        let row = query + 4u * block;
+    } else if i < KEY_LOADERS + QUERIES4 * DEPTH4 {
+        let row = query + 4u * (block - 16u);
         let at = start_q + row * params.q.w + col;
         let r0 = of_query(row, at, col);
         let r1 = of_query(row + 1u, at + params.q.w, col);
         let r2 = of_query(row + 2u, at + 2u * params.q.w, col);
         let r3 = of_query(row + 3u, at + 3u * params.q.w, col);
-        let to = 32u * (i & 3u) + block;
+        let to = 4u * QUERIES4 * column4 + block - 16u;
         sh_q[to] = vec4(r0.x, r1.x, r2.x, r3.x);
-        sh_q[to + 8u] = vec4(r0.y, r1.y, r2.y, r3.y);
-        sh_q[to + 16u] = vec4(r0.z, r1.z, r2.z, r3.z);
-        sh_q[to + 24u] = vec4(r0.w, r1.w, r2.w, r3.w);
+        sh_q[to + QUERIES4] = vec4(r0.y, r1.y, r2.y, r3.y);
+        sh_q[to + 2u * QUERIES4] = vec4(r0.z, r1.z, r2.z, r3.z);
+        sh_q[to + 3u * QUERIES4] = vec4(r0.w, r1.w, r2.w, r3.w);
     }
 }
 
@@ -94,7 +105,7 @@ fn sum_of(x: vec4<f32>) -> f32 {
 fn maxima_of_rows(lane_m: u32) -> vec4<f32> {
     var most = sh_q[lane_m];
     for (var lane = 1u; lane < 16u; lane++) {
-        most = max(most, sh_q[8u * lane + lane_m]);
+        most = max(most, sh_q[QUERIES4 * lane + lane_m]);
     }
     return most;
 }
@@ -208,7 +219,7 @@ fn store_query(row_index: u32, split: u32, lane_n: u32, x: array<vec4<f32>, 4>, 
     }
 }
 
-@compute @workgroup_size(128)
+@compute @workgroup_size(THREADS)
 fn tensor_attention(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
@@ -246,13 +257,13 @@ fn tensor_attention(
         for (var depth = 0u; depth < params.dim; depth += DEPTH) {
             load_slices(i, query, key, start_q, start_k, depth);
             workgroupBarrier();
-            for (var step = 0u; step < 4u; step++) {
-                let at_q = 32u * step + lane_m;
+            for (var step = 0u; step < DEPTH4; step++) {
+                let at_q = 4u * QUERIES4 * step + lane_m;
                 let at_k = 64u * step + lane_n;
                 add_scores(at_q, at_k);
-                add_scores(at_q + 8u, at_k + 16u);
-                add_scores(at_q + 16u, at_k + 32u);
-                add_scores(at_q + 24u, at_k + 48u);
+                add_scores(at_q + QUERIES4, at_k + 16u);
+                add_scores(at_q + 2u * QUERIES4, at_k + 32u);
+                add_scores(at_q + 3u * QUERIES4, at_k + 48u);
             }
             workgroupBarrier();
         }
@@ -265,7 +276,7 @@ fn tensor_attention(
         let s1 = select(vec4(LOWEST), register_tile[1] * params.scale, seen1);
         let s2 = select(vec4(LOWEST), register_tile[2] * params.scale, seen2);
         let s3 = select(vec4(LOWEST), register_tile[3] * params.scale, seen3);
-        sh_q[8u * lane_n + lane_m] = vec4(max_of(s0), max_of(s1), max_of(s2), max_of(s3));
+        sh_q[QUERIES4 * lane_n + lane_m] = vec4(max_of(s0), max_of(s1), max_of(s2), max_of(s3));
         workgroupBarrier();
         let next = max(most, maxima_of_rows(lane_m));
         let scale = exp(most - next);
@@ -296,11 +307,11 @@ fn tensor_attention(
     }
 
     workgroupBarrier();
-    sh_q[8u * lane_n + lane_m] = total;
+    sh_q[QUERIES4 * lane_n + lane_m] = total;
     workgroupBarrier();
     var sum = sh_q[lane_m];
     for (var lane = 1u; lane < 16u; lane++) {
-        sum += sh_q[8u * lane + lane_m];
+        sum += sh_q[QUERIES4 * lane + lane_m];
     }
     if !SPLIT {
         scale_sums(1.0 / sum);

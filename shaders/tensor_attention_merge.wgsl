@@ -1,6 +1,6 @@
 // Combines the results of attention for all splits of the keys, each rescaled to the common maximum of its row.
 //
-// A workgroup computes 32 columns of one row; eight groups of 32 invocations take the splits in turn.
+// A workgroup computes 32 columns of one row; LANES groups of 32 invocations take the splits in turn.
 // Bindings: `parts`: [n_splits] times [rows, dim] of sums, then [n_splits] times [rows] of maximum score and sum of
 // exponentials; `out`: [queries, out_heads, dim] from element `out_from` on, of which rows are [queries, heads], words of f32 or, if TO is not 0,
 // pairs of 16-bit elements.
@@ -11,7 +11,9 @@
 
 const LOWEST: f32 = -3.4028234e38;
 const COLUMNS: u32 = 32u;
-const LANES: u32 = 8u;
+// Invocations of a workgroup.
+override THREADS: u32 = 256u;
+override LANES: u32 = THREADS / COLUMNS;
 
 // Type of the result, as `DType::code` numbers it: 0 is f32, 1 is f16, 2 is bf16.
 override TO: u32 = 0u;
@@ -32,10 +34,10 @@ struct Params {
 @group(0) @binding(2) var<uniform> params: Params;
 
 // Maxima, then sums of exponentials, of each group of invocations.
-var<workgroup> sh_most: array<f32, 8>;
-var<workgroup> sh_total: array<f32, 8>;
+var<workgroup> sh_most: array<f32, LANES>;
+var<workgroup> sh_total: array<f32, LANES>;
 // [group][column]; later results in the first row.
-var<workgroup> sh_sums: array<f32, 256>;
+var<workgroup> sh_sums: array<f32, THREADS>;
 
 /// Returns the result of a column.
 fn merged(column: u32) -> f32 {
@@ -48,7 +50,7 @@ fn merged(column: u32) -> f32 {
     return sum / total;
 }
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(THREADS)
 fn tensor_attention_merge(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,

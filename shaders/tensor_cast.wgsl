@@ -16,6 +16,9 @@
 override FROM: u32 = 0u;
 override TO: u32 = 1u;
 
+// Invocations of a workgroup.
+override THREADS: u32 = 256u;
+
 struct Params {
     n: u32,
     rank: u32,
@@ -92,13 +95,13 @@ fn rounded_element(element: u32) -> u32 {
     return rounded(widened(bits));
 }
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(THREADS)
 fn tensor_cast(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) i: u32,
 ) {
-    let word = (group.y * groups.x + group.x) * 256u + i;
+    let word = (group.y * groups.x + group.x) * THREADS + i;
     if word >= params.n {
         return;
     }

@@ -1,7 +1,7 @@
 // Convolution of an image with a kernel, without padding: out[y, x] = sum of input[y + r, x + s] * kernel[r, s].
 //
-// A workgroup computes 64 by 32 elements of `out`; an invocation four adjacent ones in each of two rows, 16 apart. The
-// kernel is split into pieces of up to 16 by 16; each piece and its window of `input` are staged in workgroup memory. A
+// A workgroup computes tiles of 64 columns of `out`; an invocation four adjacent ones in each of two rows, ROWS apart. The
+// kernel is split into pieces of up to PIECE by PIECE; each piece and its window of `input` are staged in workgroup memory. A
 // large kernel takes several launches, each with a part of it; all but the first accumulate into `out`.
 // Bindings: `input`: [in_rows, in_cols]; `kernel`: [kernel_rows, kernel_cols]; `out`: [in_rows - kernel_rows + 1,
 // in_cols - kernel_cols + 1]; f32. Each starts at an element of its binding, and has a row pitch.
@@ -10,11 +10,19 @@
 //
 // import: lib/store4
 
-const PIECE: u32 = 16u;
-/// The window of the image: 64 + 15 columns as 20 vec4s, 32 + 15 rows.
-const WINDOW_COLS4: u32 = 20u;
-const WINDOW_ROWS: u32 = 47u;
-const THREADS: u32 = 256u;
+// Invocations of a workgroup.
+override THREADS: u32 = 256u;
+/// Rows and columns of a piece: 16 or 8.
+override PIECE: u32 = 16u;
+/// Rows of invocations; a tile has twice as many.
+override ROWS: u32 = THREADS / 16u;
+/// The window of the image: 64 + PIECE - 1 columns, rounded up to vec4s, and 2 * ROWS + PIECE - 1 rows.
+override WINDOW_COLS4: u32 = 16u + PIECE / 4u;
+override WINDOW_ROWS: u32 = 2u * ROWS + PIECE - 1u;
+override WINDOW: u32 = WINDOW_ROWS * WINDOW_COLS4;
+/// vec4s of weights in a row of a piece, and in a piece.
+override PIECE4: u32 = PIECE / 4u;
+override ALL_WEIGHTS: u32 = PIECE * PIECE4;
 
 struct Params {
     in_rows: u32,
@@ -42,9 +50,9 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> out: array<f32>;
 @group(0) @binding(3) var<uniform> params: Params;
 
-var<workgroup> sh_window: array<vec4<f32>, 940>;
-// Rows of 4 vec4s.
-var<workgroup> sh_weights: array<vec4<f32>, 64>;
+var<workgroup> sh_window: array<vec4<f32>, WINDOW>;
+// Rows of PIECE4 vec4s.
+var<workgroup> sh_weights: array<vec4<f32>, ALL_WEIGHTS>;
 
 var<private> low: vec4<f32>;
 var<private> high: vec4<f32>;
@@ -63,9 +71,9 @@ fn weight(row: u32, col: u32) -> f32 {
 
 /// Stages `n_rows` rows of `n_cols4` vec4s of the image, from a row and column on, and a piece of the kernel.
 fn stage_window(i: u32, row: u32, col: u32, n_rows: u32, n_cols4: u32, kernel_row: u32, kernel_col: u32) {
-    if i < 64u {
-        let r = kernel_row + i / 4u;
-        let s = kernel_col + 4u * (i % 4u);
+    if i < ALL_WEIGHTS {
+        let r = kernel_row + i / PIECE4;
+        let s = kernel_col + 4u * (i % PIECE4);
         sh_weights[i] = vec4(weight(r, s), weight(r, s + 1u), weight(r, s + 2u), weight(r, s + 3u));
     }
     for (var at = i; at < n_rows * WINDOW_COLS4; at += THREADS) {
@@ -103,11 +111,11 @@ fn add_four(sum: vec4<f32>, w: vec4<f32>, n: u32, left: vec4<f32>, right: vec4<f
 fn add_piece(at: u32, n_rows: u32, n_cols: u32) {
     for (var r = 0u; r < n_rows; r++) {
         let row_low = at + r * WINDOW_COLS4;
-        let row_high = row_low + 16u * WINDOW_COLS4;
+        let row_high = row_low + ROWS * WINDOW_COLS4;
         var left_low = sh_window[row_low];
         var left_high = sh_window[row_high];
         for (var s = 0u; 4u * s < n_cols; s++) {
-            let w = sh_weights[4u * r + s];
+            let w = sh_weights[PIECE4 * r + s];
             let n = n_cols - 4u * s;
             // A single weight needs no pixels to the right, which may lie outside the window.
             let next = s + select(0u, 1u, n > 1u);
@@ -141,7 +149,7 @@ fn store_pixels(row: u32, col: u32, x: vec4<f32>) {
     store4(params.out_from + row * params.out_pitch + col, col, params.out_cols, x);
 }
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(THREADS)
 fn tensor_convolve2d(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
@@ -152,24 +160,24 @@ fn tensor_convolve2d(
         return;
     }
     let group_row = id / params.groups_x;
-    let first_row = 32u * group_row;
+    let first_row = 2u * ROWS * group_row;
     let first_col = 64u * (id - group_row * params.groups_x);
     let lane_col = i % 16u;
     let lane_row = i / 16u;
     if params.add > 0u {
         low = previous_sums(first_row + lane_row, first_col + 4u * lane_col);
-        high = previous_sums(first_row + lane_row + 16u, first_col + 4u * lane_col);
+        high = previous_sums(first_row + lane_row + ROWS, first_col + 4u * lane_col);
     }
     for (var r = 0u; r < params.kernel_rows; r += PIECE) {
         let n_rows = min(PIECE, params.kernel_rows - r);
         for (var s = 0u; s < params.kernel_cols; s += PIECE) {
             let n_cols = min(PIECE, params.kernel_cols - s);
             workgroupBarrier();
-            stage_window(i, first_row + r, first_col + s, 31u + n_rows, (63u + n_cols + 3u) / 4u, r, s);
+            stage_window(i, first_row + r, first_col + s, 2u * ROWS - 1u + n_rows, (63u + n_cols + 3u) / 4u, r, s);
             workgroupBarrier();
             add_piece(lane_row * WINDOW_COLS4 + lane_col, n_rows, n_cols);
         }
     }
     store_pixels(first_row + lane_row, first_col + 4u * lane_col, low);
-    store_pixels(first_row + lane_row + 16u, first_col + 4u * lane_col, high);
+    store_pixels(first_row + lane_row + ROWS, first_col + 4u * lane_col, high);
 }

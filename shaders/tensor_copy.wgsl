@@ -6,6 +6,9 @@
 // inside its binding.
 // Twin: none; a view on the CPU is copied element by element
 
+// Invocations of a workgroup.
+override THREADS: u32 = 256u;
+
 struct Params {
     n: u32,
     rank: u32,
@@ -20,13 +23,13 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> out: array<f32>;
 @group(0) @binding(2) var<uniform> params: Params;
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(THREADS)
 fn tensor_copy(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) i: u32,
 ) {
-    let element = (group.y * groups.x + group.x) * 256u + i;
+    let element = (group.y * groups.x + group.x) * THREADS + i;
     if element >= params.n {
         return;
     }

@@ -10,7 +10,8 @@
 //
 // import: lib/activations, lib/nan
 
-const THREADS: u32 = 256u;
+// Invocations of a workgroup.
+override THREADS: u32 = 256u;
 /// vec4s per workgroup.
 const BLOCK: u32 = 1024u;
 
@@ -161,7 +162,7 @@ fn four_of_b(i: u32) -> vec4<f32> {
     return vec4(0.0);
 }
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(THREADS)
 fn tensor_elementwise(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,

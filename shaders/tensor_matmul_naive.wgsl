@@ -5,6 +5,9 @@
 // Preconditions: m and n are not 0.
 // Twin: src/tensor/cpu/matmul.rs
 
+// Invocations of a workgroup.
+override THREADS: u32 = 256u;
+
 struct Params {
     m: u32,
     n: u32,
@@ -17,13 +20,13 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> c: array<f32>;
 @group(0) @binding(3) var<uniform> params: Params;
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(THREADS)
 fn tensor_matmul_naive(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) i: u32,
 ) {
-    let element = (group.y * groups.x + group.x) * 256u + i;
+    let element = (group.y * groups.x + group.x) * THREADS + i;
     let row = element / params.n;
     if row >= params.m {
         return;

@@ -1,8 +1,8 @@
 // Matrix product with quantized weights: out[m, n] = a[m, k] wᵀ, with w [n, k] in blocks of 256 weights (Q4_K, Q5_K, Q6_K of
 // ggml) or 32 (Q8_0) or as f16 or bfloat16, dequantized on the fly into workgroup memory.
 //
-// A workgroup computes a tile of 32 rows by 64 columns; register tiling, 4x4 per invocation. Tiles 32 deep are staged in
-// workgroup memory: each invocation dequantizes a 4x4 block of weights, and half of them load a block of `a`.
+// A workgroup computes a tile of 32 rows by 64 columns, or 32 with half the invocations; register tiling, 4x4 per invocation. Tiles 32 deep are staged in
+// workgroup memory: each invocation dequantizes a 4x4 block of weights, and 64 of them load a block of `a`.
 // Bindings: `a`: rows of `pitch_k` f32, of which k are used, from element `a_from` on; `w`: rows of pitch_k / 256 blocks of
 // 144, 176 or 210 bytes, without gaps, in words, or of pitch_k / 32 blocks of 34 bytes, or of pitch_k / 2 words, from byte `w_from` on; `out`: rows of `pitch_n` f32,
 // of which n are used, from element `c_from` on. With ADD the product is accumulated into `out`.
@@ -14,8 +14,13 @@
 
 override ADD: bool = false;
 
+// Invocations of a workgroup: 128 or 64.
+override THREADS: u32 = 128u;
+// Groups of four columns of a tile.
+override COLS4: u32 = THREADS / 8u;
+override ALL_W: u32 = DEPTH * COLS4;
+
 const ROWS: u32 = 32u;
-const COLS: u32 = 64u;
 const DEPTH: u32 = 32u;
 
 struct Params {
@@ -41,7 +46,7 @@ struct Params {
 
 // [k][group of 4 rows, or columns]
 var<workgroup> sh_a: array<vec4<f32>, 256>;
-var<workgroup> sh_w: array<vec4<f32>, 512>;
+var<workgroup> sh_w: array<vec4<f32>, ALL_W>;
 
 fn four_of_a_row(row: u32, k: u32) -> vec4<f32> {
     let at = params.a_from + min(row, params.m - 1u) * params.pitch_k + min(k, params.k - 4u);
@@ -56,11 +61,11 @@ fn stage_tiles(i: u32, first_row: u32, first_col: u32, depth: u32) {
     let w1 = weights(col + 1u, k);
     let w2 = weights(col + 2u, k);
     let w3 = weights(col + 3u, k);
-    let to = 64u * (i & 7u) + (i >> 3u);
+    let to = 4u * COLS4 * (i & 7u) + (i >> 3u);
     sh_w[to] = vec4(w0.x, w1.x, w2.x, w3.x);
-    sh_w[to + 16u] = vec4(w0.y, w1.y, w2.y, w3.y);
-    sh_w[to + 32u] = vec4(w0.z, w1.z, w2.z, w3.z);
-    sh_w[to + 48u] = vec4(w0.w, w1.w, w2.w, w3.w);
+    sh_w[to + COLS4] = vec4(w0.y, w1.y, w2.y, w3.y);
+    sh_w[to + 2u * COLS4] = vec4(w0.z, w1.z, w2.z, w3.z);
+    sh_w[to + 3u * COLS4] = vec4(w0.w, w1.w, w2.w, w3.w);
     if i < 64u {
         let row = first_row + 4u * (i >> 3u);
         let a0 = four_of_a_row(row, k);
@@ -94,7 +99,7 @@ fn store_tile_row(row: u32, col: u32, x: vec4<f32>) {
     store4(at, col, params.n, y);
 }
 
-@compute @workgroup_size(128)
+@compute @workgroup_size(THREADS)
 fn tensor_matmul_quantized(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
@@ -105,19 +110,19 @@ fn tensor_matmul_quantized(
         return;
     }
     let first_row = id / params.tiles_n * ROWS;
-    let first_col = id % params.tiles_n * COLS;
-    let lane_n = i & 15u;
-    let lane_m = i >> 4u;
+    let first_col = id % params.tiles_n * 4u * COLS4;
+    let lane_n = i % COLS4;
+    let lane_m = i / COLS4;
     for (var depth = 0u; depth < params.k; depth += DEPTH) {
         stage_tiles(i, first_row, first_col, depth);
         workgroupBarrier();
         for (var step = 0u; step < 8u; step++) {
             let at_a = 32u * step + lane_m;
-            let at_w = 64u * step + lane_n;
+            let at_w = 4u * COLS4 * step + lane_n;
             accumulate_tile(at_a, at_w);
-            accumulate_tile(at_a + 8u, at_w + 16u);
-            accumulate_tile(at_a + 16u, at_w + 32u);
-            accumulate_tile(at_a + 24u, at_w + 48u);
+            accumulate_tile(at_a + 8u, at_w + COLS4);
+            accumulate_tile(at_a + 16u, at_w + 2u * COLS4);
+            accumulate_tile(at_a + 24u, at_w + 3u * COLS4);
         }
         workgroupBarrier();
     }

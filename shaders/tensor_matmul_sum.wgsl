@@ -1,7 +1,7 @@
 // Sums the slices of products and applies an epilogue: out[m, n] = activation(sum of slices + bias) + residual. With one slice it applies the
 // epilogue to a product that another kernel computed.
 //
-// One invocation computes four elements of the result, 256 apart, so that neighbouring lanes load neighbouring elements. The order of additions is
+// One invocation computes four elements of the result, THREADS apart, so that neighbouring lanes load neighbouring elements. The order of additions is
 // that of tensor_reduce_columns.
 // Bindings: `slices`: [batch, n_slices, m, n] f32; `bias`: [n] f32; `residual`, `out`: [batch, m, n] f32. Where bias or residual are not used,
 // `slices` is bound again.
@@ -10,7 +10,8 @@
 //
 // import: lib/epilogue
 
-const THREADS: u32 = 256u;
+// Invocations of a workgroup.
+override THREADS: u32 = 256u;
 
 struct Params {
     n_out: u32,
@@ -32,7 +33,7 @@ fn slice_elements(at: vec4<u32>) -> vec4<f32> {
     return vec4(slices[at.x], slices[at.y], slices[at.z], slices[at.w]);
 }
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(THREADS)
 fn tensor_matmul_sum(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,

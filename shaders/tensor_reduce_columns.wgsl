@@ -11,7 +11,8 @@
 // 0 sum, 1 max, 2 min, 4 sum of squares: the numbers of tensor_reduce_rows.
 override OP: u32 = 0u;
 
-const THREADS: u32 = 256u;
+// Invocations of a workgroup.
+override THREADS: u32 = 256u;
 
 struct Params {
     rows: u32,
@@ -42,7 +43,7 @@ fn map_word(word: u32) -> u32 {
     }
 }
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(THREADS)
 fn tensor_reduce_columns(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,

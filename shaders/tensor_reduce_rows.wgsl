@@ -1,7 +1,7 @@
 // Reduces the last axis of [rows, cols]: one number for each chunk of each row.
 //
 // WIDTH invocations reduce a chunk of 64 * WIDTH elements, 16 vec4s each, then in a tree in workgroup memory; a workgroup of
-// 256 takes as many chunks as fit. The order of additions depends on the shape only. Rows of several chunks need another
+// THREADS takes as many chunks as fit. The order of additions depends on the shape and on WIDTH. Rows of several chunks need another
 // pass.
 // Bindings: `a`, `b` (bound to `a` again unless OP is 3): f32, a whole number of vec4; `out`: [rows, chunks] f32.
 // Preconditions: nothing is 0; chunks * 64 * WIDTH >= cols; with ALIGNED, cols is a multiple of 4 or rows is 1.
@@ -11,11 +11,12 @@
 
 // 0 sum, 1 max, 2 min, 3 sum of products, 4 sum of squares.
 override OP: u32 = 0u;
-// A power of two up to 256.
+// A power of two up to THREADS.
 override WIDTH: u32 = 256u;
 override ALIGNED: bool = true;
 
-const THREADS: u32 = 256u;
+// Invocations of a workgroup.
+override THREADS: u32 = 256u;
 /// vec4s that an invocation loads at a time: half of its 16.
 const HALF_ITEMS: u32 = 8u;
 
@@ -32,7 +33,7 @@ struct Params {
 @group(0) @binding(3) var<uniform> params: Params;
 
 // Mapped words: bits of floats, or keys.
-var<workgroup> sh_partials: array<u32, 256>;
+var<workgroup> sh_partials: array<u32, THREADS>;
 
 alias Words = vec4<u32>;
 alias Ints = vec4<i32>;
@@ -77,7 +78,7 @@ fn item(row: u32, first: u32, item: u32, lane: u32) -> vec4<u32> {
     return select(vec4(identity()), map(x, y), col < vec4(params.cols));
 }
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(THREADS)
 fn tensor_reduce_rows(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,

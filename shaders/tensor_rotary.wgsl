@@ -7,6 +7,9 @@
 // Preconditions: nothing is 0 but `start`, `first` and `to`; there is a position for each row.
 // Twin: src/tensor/cpu/rotary.rs
 
+// Invocations of a workgroup.
+override THREADS: u32 = 256u;
+
 struct Params {
     // Pairs in total.
     n: u32,
@@ -24,13 +27,13 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> out: array<f32>;
 @group(0) @binding(3) var<uniform> params: Params;
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(THREADS)
 fn tensor_rotary(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) i: u32,
 ) {
-    let pair = (group.y * groups.x + group.x) * 256u + i;
+    let pair = (group.y * groups.x + group.x) * THREADS + i;
     if pair >= params.n {
         return;
     }

@@ -268,7 +268,14 @@ mod web;
 #[cfg(gpu_engine)]
 #[doc(hidden)]
 pub mod internals {
+    use crate::gpu::{Backend, GpuDevice};
     pub use crate::kernels::job::Job;
+    pub use crate::kernels::limits::{Limits, Registers};
+
+    /// Returns the limits of a device that jobs depend on.
+    pub fn limits_of(device: &GpuDevice) -> Limits {
+        device.capabilities().limits()
+    }
 
     /// Jobs of the codec.
     pub mod lz4 {
@@ -283,12 +290,11 @@ pub mod internals {
     /// Jobs of tensor operations.
     pub mod tensor {
         pub use crate::kernels::tensor::{
-            AttentionSize, AttentionTiles, Cast, Convolution, CopyAxis, Elementwise, Heads,
-            MatmulLimits, Matrix, Product, QuantizedProduct, Rotary, SoftmaxLimits, Source,
-            Strided, attention_decode_job, attention_job, cast_job, convolve2d_job, copy_job,
-            elementwise_job, epilogue_job, matmul_epilogue_job, matmul_job, matmul_naive_job,
-            matmul_quantized_job, norm_job, reduce_columns_job, reduce_rows_job, rotary_job,
-            softmax_job,
+            AttentionSize, Cast, Convolution, CopyAxis, Elementwise, Heads, Matrix, Product,
+            QuantizedProduct, Rotary, Source, Strided, attention_decode_job, attention_job,
+            cast_job, convolve2d_job, copy_job, elementwise_job, epilogue_job, matmul_epilogue_job,
+            matmul_job, matmul_naive_job, matmul_quantized_job, norm_job, reduce_columns_job,
+            reduce_rows_job, rotary_job, softmax_job,
         };
         #[cfg(not(target_arch = "wasm32"))]
         pub use crate::kernels::tensor::{

@@ -30,7 +30,11 @@ fn open(request: &DeviceRequest) -> GpuDevice {
 
 #[test]
 fn a_kernel_runs_on_every_path_with_the_same_result() {
-    for limits in [LimitTier::Adapter, LimitTier::WebGpuDefault] {
+    for limits in [
+        LimitTier::Adapter,
+        LimitTier::WebGpuDefault,
+        LimitTier::Lowest,
+    ] {
         for runtime_checks in [RuntimeChecks::WhereNeeded, RuntimeChecks::Always] {
             for spirv_passthrough in [SpirvPassthrough::WhereOffered, SpirvPassthrough::Never] {
                 let device = open(&DeviceRequest {

@@ -20,6 +20,7 @@ use pagepress::gpu::{
     Backend, Buffer, DeviceRequest, GpuDevice, KernelArg, KernelSource, Waitable,
 };
 use pagepress::internals::Job;
+use pagepress::internals::Limits;
 use pagepress::internals::lz4::{
     compress_chunks_job, copy_pieces_job, decompress_chunks_job, max_chunks_per_job,
 };
@@ -109,7 +110,7 @@ fn blocks_are_those_of_the_cpu(max_bytes: usize, n: usize) {
     let room = max_bytes + max_bytes / 255 + 16;
     let mut outputs = Memory::with_rooms(vec![room; items.len()], 2);
     let (bytes, starts) = joined(&inputs, &outputs);
-    let job = compress_chunks_job(items.len() as u32, max_bytes as u32, None).unwrap();
+    let job = compress_chunks_job(items.len() as u32, max_bytes as u32, Limits::WEBGPU).unwrap();
     let run = Run::new(&device, job, &bytes);
     run.give(Slot::Inputs, &words_64(&inputs.starts));
     run.give(Slot::InputBytes, &lengths_64(&items));
@@ -222,7 +223,7 @@ fn chunks_up_to_64_kib_return() {
 fn sizes_that_no_job_has_are_refused() {
     for max_bytes in [0, 65_537, u32::MAX] {
         let refused = [
-            compress_chunks_job(1, max_bytes, None),
+            compress_chunks_job(1, max_bytes, Limits::WEBGPU),
             decompress_chunks_job(1, max_bytes),
         ];
         for outcome in refused {
@@ -232,9 +233,9 @@ fn sizes_that_no_job_has_are_refused() {
     }
     for max_bytes in [1, 4096, 4097, 65_536] {
         let most = max_chunks_per_job(max_bytes).unwrap();
-        compress_chunks_job(most, max_bytes, None).unwrap();
+        compress_chunks_job(most, max_bytes, Limits::WEBGPU).unwrap();
         decompress_chunks_job(most, max_bytes).unwrap();
-        compress_chunks_job(most + 1, max_bytes, None).expect_err("too many chunks");
+        compress_chunks_job(most + 1, max_bytes, Limits::WEBGPU).expect_err("too many chunks");
         decompress_chunks_job(0, max_bytes).expect_err("no chunks");
     }
 }

@@ -15,14 +15,18 @@ use pagepress::Error;
 use pagepress::gpu::runtime::block_on;
 use pagepress::gpu::{Backend, Buffer, EngineChoice, GpuDevice, KernelArg, KernelSource, Waitable};
 use pagepress::internals::Job;
+use pagepress::internals::Limits;
 use pagepress::internals::lz4::{compress_job, decompress_job};
 use pagepress::kernels::{Arg, ComputeUnits, Slot};
 use pagepress::lz4::{Level, compress_pages};
 
-/// Compute units with enough workgroup memory to stage small pages in it.
-const ROOMY: ComputeUnits = ComputeUnits {
-    n: 2,
-    workgroup_bytes: 228 << 10,
+/// Limits of a device whose compute units have enough workgroup memory to stage small pages in it.
+const ROOMY: Limits = Limits {
+    compute_units: Some(ComputeUnits {
+        n: 2,
+        workgroup_bytes: 228 << 10,
+    }),
+    ..Limits::WEBGPU
 };
 
 /// Runs a compression and returns the packed blocks.
@@ -70,8 +74,7 @@ fn pages_copied_to_workgroup_memory_give_the_same_blocks() {
     // One size and level only: software GPUs need a minute to compile the kernel.
     let (page_size, level) = (4096, Level::Fast);
     let pages = mixed(60 * 4096 - 124, 1);
-    let job =
-        compress_job(pages.len() as u64, page_size, level, Some(ROOMY), 0).expect("sizes of a job");
+    let job = compress_job(pages.len() as u64, page_size, level, ROOMY, 0).expect("sizes of a job");
     let parse = job.launches.iter().find(|l| l.kernel.name == "lz4_parse");
     let overrides = &parse.expect("pages are parsed").overrides;
     assert!(overrides.iter().any(|(name, _)| *name == "STAGED_WORDS"));
@@ -83,7 +86,7 @@ fn pages_copied_to_workgroup_memory_give_the_same_blocks() {
 #[test]
 fn sizes_that_no_job_has_are_refused() {
     let refused = |page_size, n_bytes| {
-        let compress = compress_job(n_bytes, page_size, Level::Fast, None, 0);
+        let compress = compress_job(n_bytes, page_size, Level::Fast, Limits::WEBGPU, 0);
         for outcome in [compress, decompress_job(n_bytes, page_size, 100, 0)] {
             let error = outcome.expect_err("no job has these sizes");
             assert!(matches!(error, Error::InvalidArgument { .. }), "{error}");

@@ -14,9 +14,10 @@ mod launches;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use launches::{launches, launches_on};
+use launches::{LARGE, USUAL, launches, launches_on};
 use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
+use pagepress::internals::Limits;
 use pagepress::kernels::{Access, Arg, KernelInfo, Launch};
 
 /// Returns the launches of kernels that every engine runs. Others are for matrix units, and only CUDA runs them.
@@ -342,64 +343,74 @@ fn bindings_and_parameters_are_those_of_the_kernel_table() {
 }
 
 #[test]
-fn jobs_stay_within_the_default_limits_of_webgpu() {
-    for launch in launches_on(&[None]).into_values() {
-        let kernel = launch.kernel;
-        assert!(
-            launch.grid.iter().all(|&n| (1..=65_535).contains(&n)),
-            "{}: grid {:?}",
-            kernel.name,
-            launch.grid
-        );
-        let n_storage = kernel
-            .bindings
-            .iter()
-            .filter(|access| **access != Access::Uniform)
-            .count();
-        assert!(
-            n_storage <= 8,
-            "{}: {n_storage} storage buffers",
-            kernel.name
-        );
-        let (module, info) = parse(kernel);
-        let constants = launch
-            .overrides
-            .iter()
-            .map(|&(name, value)| (name.to_owned(), f64::from(value)))
-            .collect();
-        let entry = Some((naga::ShaderStage::Compute, kernel.name));
-        let (module, info) =
-            naga::back::pipeline_constants::process_overrides(&module, &info, entry, &constants)
-                .unwrap();
-        let at = module
-            .entry_points
-            .iter()
-            .position(|entry| entry.name == kernel.name)
-            .unwrap();
-        let invocations: u32 = module.entry_points[at].workgroup_size.iter().product();
-        assert!(
-            invocations <= 256,
-            "{}: {invocations} invocations",
-            kernel.name
-        );
-        let used = info.get_entry_point(at);
-        let workgroup_bytes: u32 = module
-            .global_variables
-            .iter()
-            .filter(|&(handle, variable)| {
-                variable.space == naga::AddressSpace::WorkGroup && !used[handle].is_empty()
-            })
-            .map(|(_, variable)| {
-                module.types[variable.ty]
-                    .inner
-                    .size(module.to_ctx())
-                    .next_multiple_of(16)
-            })
-            .sum();
-        assert!(
-            workgroup_bytes <= 16_384,
-            "{}: {workgroup_bytes} bytes of workgroup memory",
-            kernel.name
-        );
+fn jobs_stay_within_the_limits_of_their_device() {
+    let least = Limits {
+        binding_bytes: LARGE,
+        ..Limits::LEAST
+    };
+    for limits in [USUAL, least] {
+        for launch in launches_on(&[limits]).into_values() {
+            stays_within(&launch, limits);
+        }
     }
+}
+
+fn stays_within(launch: &Launch, limits: Limits) {
+    let kernel = launch.kernel;
+    assert!(
+        launch.grid.iter().all(|&n| (1..=65_535).contains(&n)),
+        "{}: grid {:?}",
+        kernel.name,
+        launch.grid
+    );
+    let n_storage = kernel
+        .bindings
+        .iter()
+        .filter(|access| **access != Access::Uniform)
+        .count();
+    assert!(
+        n_storage <= 8,
+        "{}: {n_storage} storage buffers",
+        kernel.name
+    );
+    let (module, info) = parse(kernel);
+    let constants = launch
+        .overrides
+        .iter()
+        .map(|&(name, value)| (name.to_owned(), f64::from(value)))
+        .collect();
+    let entry = Some((naga::ShaderStage::Compute, kernel.name));
+    let (module, info) =
+        naga::back::pipeline_constants::process_overrides(&module, &info, entry, &constants)
+            .unwrap();
+    let at = module
+        .entry_points
+        .iter()
+        .position(|entry| entry.name == kernel.name)
+        .unwrap();
+    let invocations: u32 = module.entry_points[at].workgroup_size.iter().product();
+    assert!(
+        invocations <= limits.invocations,
+        "{}: {invocations} invocations",
+        kernel.name
+    );
+    let used = info.get_entry_point(at);
+    let workgroup_bytes: u32 = module
+        .global_variables
+        .iter()
+        .filter(|&(handle, variable)| {
+            variable.space == naga::AddressSpace::WorkGroup && !used[handle].is_empty()
+        })
+        .map(|(_, variable)| {
+            module.types[variable.ty]
+                .inner
+                .size(module.to_ctx())
+                .next_multiple_of(16)
+        })
+        .sum();
+    assert!(
+        workgroup_bytes <= limits.workgroup_bytes,
+        "{}: {workgroup_bytes} bytes of workgroup memory",
+        kernel.name
+    );
 }

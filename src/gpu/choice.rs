@@ -31,8 +31,11 @@ pub enum LimitTier {
     /// The adapter's own limits.
     #[default]
     Adapter,
-    /// WebGPU's default limits, which every adapter has.
+    /// WebGPU's default limits.
     WebGpuDefault,
+    /// The lowest limits that the crate's kernels run within: those of WebGPU, but for workgroups of 64 invocations with 8 KiB of
+    /// workgroup memory.
+    Lowest,
     /// The adapter's own limits, with bindings of at most this many bytes (64 KiB or more). Larger work is done in
     /// parts, as on adapters without larger bindings.
     BindingsUpTo(u64),

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::batch_sizes::known_batch_size;
-use crate::kernels::ComputeUnits;
+use crate::kernels::{ComputeUnits, Limits, Registers};
 
 /// Kind of device behind an adapter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -54,19 +54,23 @@ pub struct GpuDeviceInfo {
 }
 
 impl GpuDeviceInfo {
-    /// Returns true for GPUs whose compilers spill kernels of more than about 64 registers: Adreno, Apple's, Mali, PowerVR and VideoCore.
-    pub(crate) fn has_few_registers(&self) -> bool {
+    /// Returns the class of registers: few for GPUs whose compilers spill kernels of more than about 64, Adreno, Apple's, Mali, PowerVR
+    /// and VideoCore; many for those on which kernels of up to 255 were measured to be faster, NVIDIA's. Software adapters run the
+    /// kernels of these too, so that tests cover them.
+    pub(crate) fn registers(&self) -> Registers {
         const FEW: [&str; 10] = [
             "0x5143", "qualcomm", "0x106b", "apple", "0x13b5", "arm", "0x1010", "img-tec",
             "0x14e4", "broadcom",
         ];
-        FEW.contains(&self.vendor.as_str())
-    }
-
-    /// Returns true for GPUs on which kernels of up to 255 registers were measured to be faster: NVIDIA's. Software adapters run these
-    /// kernels too, so that tests cover them.
-    pub(crate) fn has_many_registers(&self) -> bool {
-        self.is_software() || ["0x10de", "nvidia"].contains(&self.vendor.as_str())
+        const MANY: [&str; 2] = ["0x10de", "nvidia"];
+        let vendor = self.vendor.as_str();
+        if self.is_software() || MANY.contains(&vendor) {
+            Registers::Many
+        } else if FEW.contains(&vendor) {
+            Registers::Few
+        } else {
+            Registers::Usual
+        }
     }
 
     /// Returns true if this is a software adapter.
@@ -159,6 +163,21 @@ pub struct Capabilities {
     pub free_memory_bytes: Option<u64>,
     /// The compute units; `None` if the API does not report them.
     pub compute_units: Option<ComputeUnits>,
+    /// Registers of an invocation.
+    pub(crate) registers: Registers,
+}
+
+impl Capabilities {
+    /// Returns the limits that jobs depend on.
+    pub(crate) const fn limits(&self) -> Limits {
+        Limits {
+            binding_bytes: self.max_binding_bytes,
+            invocations: self.max_workgroup_invocations,
+            workgroup_bytes: self.max_workgroup_bytes,
+            registers: self.registers,
+            compute_units: self.compute_units,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -166,24 +185,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn vendors_with_few_registers_are_known_by_number_and_name() {
-        let of = |vendor: &str| GpuDeviceInfo {
-            name: String::new(),
-            vendor: vendor.to_owned(),
-            engine: "wgpu",
-            api: "vulkan",
-            kind: DeviceKind::Unknown,
-            driver: String::new(),
-            subgroup_size: (0, 0),
+    fn registers_of_vendors_are_known_by_number_and_name() {
+        let of = |vendor: &str| {
+            GpuDeviceInfo {
+                name: String::new(),
+                vendor: vendor.to_owned(),
+                engine: "wgpu",
+                api: "vulkan",
+                kind: DeviceKind::Unknown,
+                driver: String::new(),
+                subgroup_size: (0, 0),
+            }
+            .registers()
         };
         let few = ["0x5143", "qualcomm", "apple", "arm", "0x13b5"];
-        assert!(few.iter().all(|vendor| of(vendor).has_few_registers()));
-        let many = ["0x10de", "nvidia", "0x1002", "amd", "0x8086", "intel", ""];
-        assert!(many.iter().all(|vendor| !of(vendor).has_few_registers()));
-        assert!(
-            many.iter()
-                .filter(|vendor| of(vendor).has_many_registers())
-                .eq(&["0x10de", "nvidia"])
-        );
+        assert!(few.iter().all(|vendor| of(vendor) == Registers::Few));
+        let usual = ["0x1002", "amd", "0x8086", "intel", ""];
+        assert!(usual.iter().all(|vendor| of(vendor) == Registers::Usual));
+        let many = ["0x10de", "nvidia"];
+        assert!(many.iter().all(|vendor| of(vendor) == Registers::Many));
     }
 }

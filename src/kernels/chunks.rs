@@ -2,10 +2,10 @@
 //! those of pages, with a length for each chunk, between one that gathers from the addresses and one that scatters to them.
 
 use super::lz4::{
-    R, U, W, copy_lanes, emit_lanes, pages_per_parser, pages_per_workgroup, with_params,
+    EMIT_WIDTH, R, U, W, copy_lanes, emit_lanes, pages_per_parser, pages_per_workgroup, with_params,
 };
 use super::parser::Parser;
-use super::{Access, Arg, ComputeUnits, Job, KernelInfo, Launch, MAX_GRID, Slot};
+use super::{Access, Arg, Job, KernelInfo, Launch, Limits, MAX_GRID, Slot};
 use crate::{Error, Result};
 
 /// Maximum bytes of a chunk: offsets have 16 bits.
@@ -199,14 +199,10 @@ impl Chunks {
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for sizes that [`page_size_for`] rejects, and for 0 or more than [`max_chunks_per_job`] chunks.
-pub fn compress_chunks_job(
-    n: u32,
-    max_bytes: u32,
-    compute_units: Option<ComputeUnits>,
-) -> Result<Job> {
+pub fn compress_chunks_job(n: u32, max_bytes: u32, limits: Limits) -> Result<Job> {
     let chunks = Chunks::new(n, max_bytes)?;
     let page_size = chunks.page_size;
-    let parser = Parser::new(page_size, compute_units);
+    let parser = Parser::new(page_size, limits);
     let n_parsers = n.min(parser.most);
     let page_words = page_size / 4;
     let mut buffers = chunks.buffers();
@@ -252,8 +248,12 @@ pub fn compress_chunks_job(
     let emit = chunks.of_pages(
         &EMIT,
         (
-            n.div_ceil(128 / lanes),
-            vec![("PAGE_SIZE", page_size), ("LANES", lanes)],
+            n.div_ceil(EMIT_WIDTH / lanes),
+            vec![
+                ("PAGE_SIZE", page_size),
+                ("WIDTH", EMIT_WIDTH),
+                ("LANES", lanes),
+            ],
         ),
         (
             &[

@@ -2,7 +2,7 @@
 
 use super::dictionary;
 use super::parser::Parser;
-use super::{Access, Arg, ComputeUnits, Job, KernelInfo, Launch, MAX_GRID, Slot};
+use super::{Access, Arg, Job, KernelInfo, Launch, Limits, MAX_GRID, Slot};
 use crate::lz4::{Level, Parse, check_page_size};
 use crate::{Error, Result};
 
@@ -112,11 +112,12 @@ const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Acce
     unsafe { KernelInfo::trusted(name, wgsl, bindings, false) }
 }
 
-/// Buckets of one share of `lz4_sort`, positions of one piece of `lz4_longest`, and pages of one workgroup of
-/// `lz4_cheapest`, as in their sources.
+/// Buckets of one share of `lz4_sort`, and pages of one workgroup of `lz4_cheapest`, as in their sources.
 const TABLE: u32 = 2048;
-const PIECE: u64 = 128;
 const WIDTH: u32 = 32;
+/// Positions of one piece of `lz4_longest`, and invocations of a workgroup of `lz4_emit`, on devices that allow as many.
+const PIECE: u32 = 128;
+pub(super) const EMIT_WIDTH: u32 = 128;
 
 /// Number of pages in one tile of the exclusive scan of block sizes.
 const PAGES_PER_TILE: u32 = 1024;
@@ -126,7 +127,7 @@ const PAGES_PER_TILE: u32 = 1024;
 ///
 /// `page_size` is 4096, 8192, 16384, 32768 or 65536; the last page may be shorter. `n_bytes > 0`, at most
 /// `MAX_PAGES_PER_JOB` pages and less than 4 GiB. [`Sequential`](Level::Sequential), which only the CPU can write, is
-/// compressed as Fast. `compute_units` are those of the device, if known. A dictionary of `dictionary_bytes`, at most 65,536, is in
+/// compressed as Fast. `limits` are those of the device. A dictionary of `dictionary_bytes`, at most 65,536, is in
 /// [`Slot::Dictionary`]; 0 stands for none.
 ///
 /// # Errors
@@ -135,16 +136,16 @@ pub fn compress_job(
     n_bytes: u64,
     page_size: u32,
     level: Level,
-    compute_units: Option<ComputeUnits>,
+    limits: Limits,
     dictionary_bytes: u32,
 ) -> Result<Job> {
     let n_pages = count_pages(n_bytes, page_size)?;
     let dictionary = dictionary::buffer_bytes(dictionary_bytes)?;
     let n_tiles = n_pages.div_ceil(PAGES_PER_TILE);
     let (scratch, mut launches) = match level {
-        Level::High => cheapest_launches(n_bytes, n_pages, page_size, dictionary_bytes)?,
+        Level::High => cheapest_launches(n_bytes, n_pages, page_size, limits, dictionary_bytes)?,
         Level::Fast | Level::Sequential => {
-            let parser = Parser::new(page_size, compute_units);
+            let parser = Parser::new(page_size, limits);
             parse_launches(n_bytes, n_pages, parser, dictionary_bytes)
         }
     };
@@ -168,18 +169,19 @@ pub fn compress_job(
     let params = |last| Arg::Params(vec![n_bytes as u32, n_pages, last, 0]);
     let place = |kernel, grid| Launch {
         kernel,
-        overrides: Vec::new(),
+        overrides: vec![("THREADS", limits.width(256))],
         grid: [grid, 1, 1],
         args: with_params(
             &[Slot::Sizes, Slot::Places, Slot::TileSums],
             params(n_tiles),
         ),
     };
-    let lanes = emit_lanes(page_size);
+    let width = limits.width(EMIT_WIDTH);
+    let lanes = emit_lanes(page_size).min(width);
     let emit = Launch {
         kernel: &EMIT,
-        overrides: vec![("PAGE_SIZE", page_size), ("LANES", lanes)],
-        grid: [n_pages.div_ceil(128 / lanes).min(MAX_GRID), 1, 1],
+        overrides: vec![("PAGE_SIZE", page_size), ("WIDTH", width), ("LANES", lanes)],
+        grid: [n_pages.div_ceil(width / lanes).min(MAX_GRID), 1, 1],
         args: with_params(
             &[
                 Slot::Pages,
@@ -230,10 +232,12 @@ fn cheapest_launches(
     n_bytes: u64,
     n_pages: u32,
     page_size: u32,
+    limits: Limits,
     dictionary_bytes: u32,
 ) -> Result<Search> {
     let bucket_bits = Parse::new(page_size, Level::High)?.bucket_bits();
-    let n_pieces = n_bytes.div_ceil(PIECE) as u32;
+    let piece = limits.width(PIECE);
+    let n_pieces = n_bytes.div_ceil(piece.into()) as u32;
     let n_shares = n_pages * ((1 << bucket_bits) / TABLE);
     let launch = |kernel, n_workgroups: u32, slots: &[Slot]| Launch {
         kernel,
@@ -252,7 +256,9 @@ fn cheapest_launches(
         n_pieces,
         &[&sorted[..], &[Slot::Matches]].concat(),
     );
-    longest.overrides.push(("BUCKET_BITS", bucket_bits));
+    longest
+        .overrides
+        .extend([("BUCKET_BITS", bucket_bits), ("WIDTH", piece)]);
     add_dictionary(&mut longest, dictionary_bytes, Slot::Pages);
     let slots = [
         Slot::Pages,

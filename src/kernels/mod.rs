@@ -16,6 +16,7 @@ pub(crate) mod dictionary;
 #[cfg(cuda_engine)]
 mod emit;
 pub(crate) mod job;
+pub(crate) mod limits;
 pub(crate) mod lz4;
 mod parser;
 pub(crate) mod tensor;
@@ -26,6 +27,7 @@ pub use emit::{
 };
 
 pub(crate) use job::Job;
+pub(crate) use limits::{Limits, Registers};
 
 use std::ops::Range;
 

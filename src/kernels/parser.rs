@@ -1,6 +1,6 @@
 //! Launch configuration of `lz4_parse`: invocations and memory of a workgroup, and the number of workgroups.
 
-use super::ComputeUnits;
+use super::{ComputeUnits, Limits};
 use crate::lz4::{Level, Parse};
 
 /// Number of workgroups if the device's compute units are unknown: more than any known device has resident at once.
@@ -25,11 +25,12 @@ pub(super) struct Parser {
 }
 
 impl Parser {
-    pub(super) fn new(page_size: u32, compute_units: Option<ComputeUnits>) -> Self {
+    pub(super) fn new(page_size: u32, limits: Limits) -> Self {
+        let compute_units = limits.compute_units;
         // Invalid page sizes are rejected before a job is created. The defaults of the kernel are those for 4 KiB.
         let parse = Parse::new(page_size, Level::Fast);
         let bucket_bits = parse.as_ref().map_or(9, Parse::bucket_bits);
-        let width = width(page_size);
+        let width = limits.width(width(page_size));
         let candidate_bytes = 4 * u64::from(page_size / 2 + page_size / 32);
         let bucket_bytes = 4 << bucket_bits;
         let staged_bytes = 4 * staged_words(page_size, width);
@@ -93,9 +94,12 @@ fn width(page_size: u32) -> u32 {
 mod tests {
     use super::*;
 
-    const H200: ComputeUnits = ComputeUnits {
-        n: 132,
-        workgroup_bytes: 228 << 10,
+    const H200: Limits = Limits {
+        compute_units: Some(ComputeUnits {
+            n: 132,
+            workgroup_bytes: 228 << 10,
+        }),
+        ..Limits::WEBGPU
     };
 
     fn staged(parser: &Parser) -> Option<u32> {
@@ -105,10 +109,10 @@ mod tests {
 
     #[test]
     fn pages_are_staged_if_occupancy_suffices() {
-        let small = Parser::new(4096, Some(H200));
+        let small = Parser::new(4096, H200);
         assert_eq!(staged(&small), Some(1156));
         assert_eq!(small.most, 132 * 30);
-        let large = Parser::new(65_536, Some(H200));
+        let large = Parser::new(65_536, H200);
         assert_eq!(staged(&large), None);
         assert_eq!(large.most, 132 * 16);
     }
@@ -116,10 +120,13 @@ mod tests {
     /// The parts of the table's memory outside of the search, as in `lz4_parse.wgsl`; an invocation has 64 slots at most.
     #[test]
     fn state_of_the_parse_fits_the_memory_of_the_table() {
-        for page_size in [4096, 8192, 16_384, 32_768, 65_536] {
-            let parser = Parser::new(page_size, None);
+        let sizes = [4096, 8192, 16_384, 32_768, 65_536].into_iter();
+        let all = sizes.flat_map(|size| [Limits::WEBGPU, Limits::LEAST].map(|it| (size, it)));
+        for (page_size, limits) in all {
+            let parser = Parser::new(page_size, limits);
             let value = |name| parser.overrides.iter().find(|o| o.0 == name).unwrap().1;
             let (width, buckets) = (value("WIDTH"), 1 << value("BUCKET_BITS"));
+            assert!(limits.allow(width, 4 * buckets), "{page_size}");
             let chunk = page_size.min(8 * buckets);
             let matches = chunk / 32 + chunk / 16 + (chunk / 128).max(width);
             let sections = 2 * (width + 1);
@@ -131,7 +138,7 @@ mod tests {
     #[test]
     fn unknown_devices_get_webgpu_limits() {
         for page_size in [4096, 8192, 16_384, 32_768, 65_536] {
-            let parser = Parser::new(page_size, None);
+            let parser = Parser::new(page_size, Limits::WEBGPU);
             assert_eq!(staged(&parser), None);
             let most = u64::from(parser.most);
             assert!(most * parser.candidate_bytes <= MAX_SCRATCH_BYTES);

@@ -6,37 +6,46 @@ mod attention;
 use std::collections::BTreeMap;
 
 use attention::{attention_half_jobs, attention_jobs};
-use pagepress::internals::Job;
 use pagepress::internals::lz4::{
     compress_chunks_job, compress_job, copy_pieces_job, decompress_chunks_job, decompress_job,
     max_chunks_per_job,
 };
 use pagepress::internals::tensor::{
-    Cast, Convolution, CopyAxis, Elementwise, MatmulLimits, Matrix, MatrixUnits, Product,
-    QuantizedProduct, Rotary, SoftmaxLimits, Source, Strided, cast_job, convolve2d_job, copy_job,
-    elementwise_job, epilogue_job, matmul_epilogue_job, matmul_half_job, matmul_job,
-    matmul_naive_job, matmul_quantized_job, matmul_tf32_job, norm_job, reduce_columns_job,
-    reduce_rows_job, rotary_job, softmax_job, unpack_job,
+    Cast, Convolution, CopyAxis, Elementwise, Matrix, MatrixUnits, Product, QuantizedProduct,
+    Rotary, Source, Strided, cast_job, convolve2d_job, copy_job, elementwise_job, epilogue_job,
+    matmul_epilogue_job, matmul_half_job, matmul_job, matmul_naive_job, matmul_quantized_job,
+    matmul_tf32_job, norm_job, reduce_columns_job, reduce_rows_job, rotary_job, softmax_job,
+    unpack_job,
 };
+use pagepress::internals::{Job, Limits, Registers};
 use pagepress::kernels::{ComputeUnits, Launch};
 use pagepress::lz4::Level;
 use pagepress::tensor::layer::Norm;
 use pagepress::tensor::{Activation, DType, Epilogue, Quantization, Reduction, Step};
 
-/// Compute units with enough shared memory to stage small pages in it.
-const ROOMY: ComputeUnits = ComputeUnits {
-    n: 132,
-    workgroup_bytes: 228 << 10,
+/// Limits of a device whose compute units have enough shared memory to stage small pages in it.
+const ROOMY: Limits = Limits {
+    binding_bytes: LARGE,
+    invocations: 1024,
+    workgroup_bytes: 48 << 10,
+    registers: Registers::Many,
+    compute_units: Some(ComputeUnits {
+        n: 16,
+        workgroup_bytes: 228 << 10,
+    }),
 };
 
 /// Binding size in bytes that is enough for all tensors here.
-const LARGE: u64 = 1 << 30;
+pub const LARGE: u64 = 1 << 30;
+
+/// The default limits of WebGPU, with such bindings.
+pub const USUAL: Limits = Limits::of_bindings(LARGE);
 
 /// Returns every launch of LZ4, and those of tensors for shapes of all kinds, once for each kernel and set of
 /// overrides, by name.
 #[allow(dead_code, reason = "not every program uses all of them")]
 pub fn launches() -> BTreeMap<String, Launch> {
-    let mut found = launches_on(&[None, Some(ROOMY)]);
+    let mut found = launches_on(&[USUAL, ROOMY]);
     let on_units = jobs_on_matrix_units()
         .into_iter()
         .chain(attention_half_jobs());
@@ -60,17 +69,17 @@ pub fn launches() -> BTreeMap<String, Launch> {
     found
 }
 
-/// Returns the launches on devices with these compute units, without those of chunks, which only CUDA runs. wgpu reports none.
-pub fn launches_on(compute_units: &[Option<ComputeUnits>]) -> BTreeMap<String, Launch> {
+/// Returns the launches on devices with these limits, without those of chunks, which only CUDA runs. wgpu reports no compute units.
+pub fn launches_on(devices: &[Limits]) -> BTreeMap<String, Launch> {
     let mut found = BTreeMap::new();
-    let by_units = |units: &Option<ComputeUnits>| {
-        let products = product_jobs(*units).into_iter();
-        products.chain(attention_jobs(*units)).collect::<Vec<_>>()
+    let by_limits = |limits: &Limits| {
+        let products = product_jobs(*limits).into_iter();
+        let others = [tensor_jobs, layer_jobs, attention_jobs].map(|jobs| jobs(*limits));
+        products
+            .chain(others.into_iter().flatten())
+            .collect::<Vec<_>>()
     };
-    let jobs = tensor_jobs()
-        .into_iter()
-        .chain(layer_jobs())
-        .chain(compute_units.iter().flat_map(by_units));
+    let jobs = devices.iter().flat_map(by_limits);
     for launch in jobs.flat_map(|job| job.launches) {
         let name = format!("{} {:?}", launch.kernel.name, launch.overrides);
         found.insert(name, launch);
@@ -88,9 +97,8 @@ pub fn launches_on(compute_units: &[Option<ComputeUnits>]) -> BTreeMap<String, L
             .collect::<Vec<_>>();
         for level in [Level::Fast, Level::High] {
             for size in [0, 65_536] {
-                let of =
-                    |compute_units| compress_job(n_bytes, page_size, level, compute_units, size);
-                jobs.extend(compute_units.iter().map(|&units| of(units)));
+                let of = |limits| compress_job(n_bytes, page_size, level, limits, size);
+                jobs.extend(devices.iter().map(|&limits| of(limits)));
             }
         }
         assert!(jobs.iter().all(Result::is_ok), "sizes of jobs");
@@ -209,8 +217,8 @@ fn chunk_jobs() -> Vec<Job> {
     let jobs = sizes.into_iter().flat_map(|max_bytes| {
         let most = max_chunks_per_job(max_bytes).unwrap();
         [
-            compress_chunks_job(most.min(3000), max_bytes, None),
-            compress_chunks_job(most.min(3000), max_bytes, Some(ROOMY)),
+            compress_chunks_job(most.min(3000), max_bytes, USUAL),
+            compress_chunks_job(most.min(3000), max_bytes, ROOMY),
             decompress_chunks_job(most.min(3000), max_bytes),
             decompress_chunks_job(most, max_bytes),
             copy_pieces_job(most),
@@ -247,12 +255,12 @@ pub const STEPS: [Step; 23] = [
 ];
 
 /// Returns the jobs of a transformer layer.
-fn layer_jobs() -> Vec<Job> {
+fn layer_jobs(limits: Limits) -> Vec<Job> {
     let mut jobs = Vec::new();
     for norm in [Norm::Rms { epsilon: 1e-5 }, Norm::Layer { epsilon: 1e-5 }] {
         for (rows, cols) in [(3, 7), (1000, 768), (2, 100_000)] {
             for (has_weight, has_bias) in [(false, false), (true, false), (true, true)] {
-                let job = norm_job(norm, [rows, cols], [has_weight, has_bias], LARGE);
+                let job = norm_job(norm, [rows, cols], [has_weight, has_bias], limits);
                 jobs.push(job.unwrap());
             }
         }
@@ -264,15 +272,15 @@ fn layer_jobs() -> Vec<Job> {
         first: 7,
         to: 0,
     };
-    jobs.push(rotary_job(&rotary, LARGE).unwrap());
+    jobs.push(rotary_job(&rotary, limits).unwrap());
     jobs
 }
 
 /// Returns matrix products: in square tiles on devices that report no compute units, in wide ones on others.
-fn product_jobs(units: Option<ComputeUnits>) -> Vec<Job> {
-    let limits = match units {
-        None => vec![(16 << 10, None)],
-        Some(_) => vec![(24 << 10, Some(16)), (48 << 10, Some(16))],
+fn product_jobs(limits: Limits) -> Vec<Job> {
+    let all = match limits.registers {
+        Registers::Many => vec![24 << 10, 48 << 10],
+        _ => vec![limits.workgroup_bytes],
     };
     let mut jobs = Vec::new();
     for (m, n, k) in [
@@ -282,9 +290,9 @@ fn product_jobs(units: Option<ComputeUnits>) -> Vec<Job> {
         (67, 5, 3),
     ] {
         let layouts = [(false, false), (true, false), (false, true)];
-        for (layout, &(workgroup_bytes, wide_units)) in layouts
+        for (layout, &workgroup_bytes) in layouts
             .iter()
-            .flat_map(|layout| limits.iter().map(move |it| (layout, it)))
+            .flat_map(|layout| all.iter().map(move |it| (layout, it)))
         {
             let matrix = |rows, cols, transposed| Matrix {
                 transposed,
@@ -299,22 +307,30 @@ fn product_jobs(units: Option<ComputeUnits>) -> Vec<Job> {
                 a: matrix(m, k, layout.0),
                 b: matrix(k, n, layout.1),
             };
-            let limits = MatmulLimits {
+            let limits = Limits {
                 workgroup_bytes,
-                wide_units,
+                ..limits
             };
-            jobs.push(matmul_job(&what, limits, 1 << 30).unwrap());
-            jobs.push(matmul_job(&what, limits, 1 << 20).unwrap());
+            let in_parts = Limits {
+                binding_bytes: 1 << 20,
+                ..limits
+            };
+            jobs.push(matmul_job(&what, limits).unwrap());
+            jobs.push(matmul_job(&what, in_parts).unwrap());
             if *layout == (false, true) {
                 let [_, all] = epilogues();
-                jobs.extend(matmul_epilogue_job(&what, all, limits, 1 << 30).unwrap());
+                jobs.extend(matmul_epilogue_job(&what, all, limits).unwrap());
             }
         }
     }
     jobs
 }
 
-fn tensor_jobs() -> Vec<Job> {
+fn tensor_jobs(limits: Limits) -> Vec<Job> {
+    let with_bindings = |binding_bytes| Limits {
+        binding_bytes,
+        ..limits
+    };
     let strided = || {
         Source::Strided(Strided {
             offset: 3,
@@ -331,7 +347,7 @@ fn tensor_jobs() -> Vec<Job> {
             b,
             steps,
         };
-        jobs.push(elementwise_job(&what, 1 << 30).unwrap());
+        jobs.push(elementwise_job(&what, limits).unwrap());
     };
     for step in STEPS {
         elementwise(
@@ -353,18 +369,14 @@ fn tensor_jobs() -> Vec<Job> {
         Reduction::SumOfSquares,
     ] {
         for (rows, cols) in [(1, 70_000_000), (3, 1001), (1_000_000, 10)] {
-            jobs.push(reduce_rows_job(reduction, rows, cols, 128 << 20).unwrap());
+            jobs.push(reduce_rows_job(reduction, rows, cols, with_bindings(128 << 20)).unwrap());
         }
         if reduction != Reduction::Dot {
-            let job = reduce_columns_job(reduction, [3, 100_000, 70], LARGE);
+            let job = reduce_columns_job(reduction, [3, 100_000, 70], limits);
             jobs.push(job.unwrap());
         }
     }
-    jobs.push(matmul_naive_job(100, 70, 33).unwrap());
-    let limits = MatmulLimits {
-        workgroup_bytes: 16 << 10,
-        wide_units: None,
-    };
+    jobs.push(matmul_naive_job([100, 70, 33], limits).unwrap());
     let dense = |rows, cols| Matrix::dense(rows, cols, rows * cols);
     let what = Product {
         batch: 1,
@@ -375,8 +387,8 @@ fn tensor_jobs() -> Vec<Job> {
         b: dense(3, 5),
     };
     for epilogue in activations() {
-        jobs.extend(matmul_epilogue_job(&what, epilogue, limits, LARGE).unwrap());
-        jobs.extend(epilogue_job([67, 5], epilogue, LARGE));
+        jobs.extend(matmul_epilogue_job(&what, epilogue, limits).unwrap());
+        jobs.extend(epilogue_job([67, 5], epilogue, limits));
     }
     for (quantization, is_bfloat) in PACKED {
         let what = QuantizedProduct {
@@ -386,22 +398,22 @@ fn tensor_jobs() -> Vec<Job> {
             n: 1000,
             k: 4096,
         };
-        jobs.push(matmul_quantized_job(&what, LARGE).unwrap());
+        jobs.push(matmul_quantized_job(&what, limits).unwrap());
         // Products that are cut into parts, some of which are summed.
-        jobs.push(matmul_quantized_job(&what, 4096).unwrap());
+        jobs.push(matmul_quantized_job(&what, with_bindings(4096)).unwrap());
         for m in [1, 2, 4, 5] {
             let what = QuantizedProduct { m, ..what };
-            jobs.push(matmul_quantized_job(&what, LARGE).unwrap());
-            jobs.push(matmul_quantized_job(&what, 4096).unwrap());
+            jobs.push(matmul_quantized_job(&what, limits).unwrap());
+            jobs.push(matmul_quantized_job(&what, with_bindings(4096)).unwrap());
         }
     }
     for kernel in [[3, 3], [300, 200]] {
         let input = [1000, 2000];
-        jobs.push(convolve2d_job(&Convolution { input, kernel }, LARGE).unwrap());
+        jobs.push(convolve2d_job(&Convolution { input, kernel }, limits).unwrap());
     }
     let axis = |n, from, to| CopyAxis { n, from, to };
     let turned = [axis(3000, 4000, 1), axis(4000, 1, 3000)];
-    jobs.push(copy_job(&turned, 0, 12_000_000, 1 << 20).unwrap());
+    jobs.push(copy_job(&turned, 0, 12_000_000, with_bindings(1 << 20)).unwrap());
     let types = [DType::F32, DType::F16, DType::BF16];
     for (from, to) in types
         .into_iter()
@@ -415,12 +427,12 @@ fn tensor_jobs() -> Vec<Job> {
                 from,
                 to,
             };
-            jobs.push(cast_job(&what, LARGE).unwrap());
+            jobs.push(cast_job(&what, limits).unwrap());
         }
     }
     for cols in [1, 10, 100, 1000, 8192, 100_000] {
         for log in [false, true] {
-            let job = softmax_job(1000, cols, log, SoftmaxLimits::DEFAULT, LARGE);
+            let job = softmax_job(1000, cols, log, limits);
             jobs.push(job.unwrap());
         }
     }

@@ -1,6 +1,7 @@
 //! Pages with a dictionary before each: matches that lie in it, that go on from its end into the page, and that reach before its
 //! first byte.
 
+use pagepress::internals::{Limits, limits_of};
 use pagepress::kernels::ComputeUnits;
 use pagepress::lz4::{BlockError, Dictionary, Level, PackedPages, PageEntry, PageKind};
 
@@ -213,18 +214,22 @@ pub fn pages_are_compressed_with_a_dictionary(subject: &Subject) {
                 let what = format!("{} {page_size} behind {size}, {level:?}", subject.name);
                 let expected = dictionary.compress_pages(&bytes, page_size, level);
                 let expected = expected.unwrap();
-                let compress = |compute_units| {
+                let compress = |limits| {
                     let (device, form) = (&subject.device, (page_size, level));
-                    guarded::compress(device, &bytes, form, Some(&dictionary), compute_units)
+                    guarded::compress(device, &bytes, form, Some(&dictionary), limits)
                 };
-                assert_same(&compress(None), &expected, &what);
+                let limits = limits_of(&subject.device);
+                assert_same(&compress(limits), &expected, &what);
                 // With a copy of the page in workgroup memory, for one page size: software GPUs need long to compile it.
                 if subject.is_main() && page_size == 4096 && level == Level::Fast {
-                    let roomy = ComputeUnits {
-                        n: 132,
-                        workgroup_bytes: 228 << 10,
+                    let roomy = Limits {
+                        compute_units: Some(ComputeUnits {
+                            n: 132,
+                            workgroup_bytes: 228 << 10,
+                        }),
+                        ..limits
                     };
-                    assert_same(&compress(Some(roomy)), &expected, &what);
+                    assert_same(&compress(roomy), &expected, &what);
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! Pages that match the first and the last bytes of a dictionary, and at the largest offset.
 
+use pagepress::internals::limits_of;
 use pagepress::lz4::Dictionary;
 
 use crate::common::pages::Random;
@@ -121,7 +122,7 @@ pub fn pages_at_the_edges_of_a_dictionary(subject: &Subject) {
                     &pages,
                     (page_size, level),
                     Some(&dictionary),
-                    None,
+                    limits_of(&subject.device),
                 );
                 let what = format!("{} {page_size} behind {size}, {level:?}", subject.name);
                 assert_same(&found, &expected, &what);

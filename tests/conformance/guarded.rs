@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use pagepress::gpu::runtime::block_on;
 use pagepress::gpu::{Backend, Buffer, GpuDevice, KernelArg, KernelSource, Waitable};
 use pagepress::internals::Job;
+use pagepress::internals::Limits;
 use pagepress::internals::lz4::{compress_job, decompress_job, dictionary_words};
-use pagepress::kernels::{Arg, ComputeUnits, Launch, Slot};
+use pagepress::kernels::{Arg, Launch, Slot};
 use pagepress::lz4::{BlockError, Dictionary, Level, PackedPages, PageEntry};
 
 /// Value of guard bytes around the regions, which must not change.
@@ -55,11 +56,11 @@ pub fn compress(
     bytes: &[u8],
     (page_size, level): (u32, Level),
     dictionary: Option<&Dictionary>,
-    compute_units: Option<ComputeUnits>,
+    limits: Limits,
 ) -> PackedPages {
     let n_bytes = bytes.len() as u64;
     let size = dictionary.map_or(0, |dictionary| dictionary.as_bytes().len() as u32);
-    let job = compress_job(n_bytes, page_size, level, compute_units, size);
+    let job = compress_job(n_bytes, page_size, level, limits, size);
     let mut pages = bytes.to_vec();
     pages.resize(bytes.len().next_multiple_of(4), 0);
     let given = [

@@ -185,6 +185,15 @@ conformance!(
 );
 #[cfg(feature = "wgpu")]
 conformance!(
+    wgpu_lowest_limits,
+    DeviceRequest {
+        limits: LimitTier::Lowest,
+        ..crate::through(EngineChoice::Wgpu)
+    },
+    8
+);
+#[cfg(feature = "wgpu")]
+conformance!(
     wgpu_checked,
     DeviceRequest {
         runtime_checks: RuntimeChecks::Always,
@@ -208,6 +217,15 @@ conformance!(
     cuda_default_limits,
     DeviceRequest {
         limits: LimitTier::WebGpuDefault,
+        ..crate::through(EngineChoice::Cuda)
+    },
+    8
+);
+#[cfg(cuda_engine)]
+conformance!(
+    cuda_lowest_limits,
+    DeviceRequest {
+        limits: LimitTier::Lowest,
         ..crate::through(EngineChoice::Cuda)
     },
     8

@@ -100,7 +100,11 @@ fn what_is_missing_is_said() {
 #[test]
 fn a_kernel_runs_on_every_path_with_the_same_result() {
     need_cuda();
-    for limits in [LimitTier::Adapter, LimitTier::WebGpuDefault] {
+    for limits in [
+        LimitTier::Adapter,
+        LimitTier::WebGpuDefault,
+        LimitTier::Lowest,
+    ] {
         for runtime_checks in [RuntimeChecks::WhereNeeded, RuntimeChecks::Always] {
             let device = GpuDevice::open(&DeviceRequest {
                 limits,

@@ -246,9 +246,9 @@ every_case!(
 // Not in browsers, where it is too slow.
 #[cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
 every_case!(
-    wgpu_default_limits,
+    wgpu_lowest_limits,
     crate::Subject::wgpu(pagepress::gpu::DeviceRequest {
-        limits: pagepress::gpu::LimitTier::WebGpuDefault,
+        limits: pagepress::gpu::LimitTier::Lowest,
         runtime_checks: pagepress::gpu::RuntimeChecks::Always,
         ..pagepress::gpu::DeviceRequest::default()
     })

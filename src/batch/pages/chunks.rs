@@ -226,8 +226,8 @@ impl CudaChunks {
     }
 
     fn compress_job(&self, n: u32) -> Result<Job> {
-        let compute_units = self.device.capabilities().compute_units;
-        compress_chunks_job(n, self.max_bytes, compute_units)
+        let limits = self.device.capabilities().limits();
+        compress_chunks_job(n, self.max_bytes, limits)
     }
 
     fn decompress_job(&self, n: u32) -> Result<Job> {

@@ -70,7 +70,7 @@ impl Form<'_> {
             n_bytes,
             self.page_size,
             self.level,
-            capabilities.compute_units,
+            capabilities.limits(),
             dictionary_bytes,
         )
     }
@@ -260,6 +260,7 @@ mod tests {
             spirv_passthrough: false,
             free_memory_bytes: None,
             compute_units: None,
+            registers: crate::kernels::Registers::Usual,
         };
         let job = |n: u64| {
             Ok(Job {

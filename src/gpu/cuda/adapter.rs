@@ -8,7 +8,7 @@ use super::fault::{Failed, ok};
 use super::{ENGINE, driver};
 use crate::gpu::choice::LimitTier;
 use crate::gpu::info::{Capabilities, DeviceKind, GpuDeviceInfo};
-use crate::kernels::ComputeUnits;
+use crate::kernels::{ComputeUnits, Limits, Registers};
 use crate::{Error, Result};
 
 /// Minimum compute capability that kernels are compiled for, times ten.
@@ -207,6 +207,7 @@ impl Adapter {
             spirv_passthrough: false,
             free_memory_bytes: Some(free),
             compute_units: Some(self.attributes.compute_units),
+            registers: Registers::Many,
         };
         match tier {
             LimitTier::Adapter => own,
@@ -222,6 +223,11 @@ impl Adapter {
                 max_storage_buffers: 8,
                 compute_units: None,
                 ..own
+            },
+            LimitTier::Lowest => Capabilities {
+                max_workgroup_bytes: Limits::LEAST.workgroup_bytes,
+                max_workgroup_invocations: Limits::LEAST.invocations,
+                ..self.capabilities(free, total, LimitTier::WebGpuDefault)
             },
         }
     }

@@ -161,6 +161,7 @@ impl WgpuDevice {
         let budget = Budget::new(request.memory_limit);
         let capabilities = Capabilities {
             free_memory_bytes: budget.free_of(None),
+            registers: info.registers(),
             ..limits::capabilities(limits, features)
         };
         let may_leave_out_checks = cfg!(not(target_arch = "wasm32"))

@@ -3,6 +3,7 @@
 use crate::gpu::check;
 use crate::gpu::choice::{DeviceRequest, LimitTier, SpirvPassthrough};
 use crate::gpu::info::Capabilities;
+use crate::kernels::{Limits, Registers};
 
 /// Returns the features to open a device with, of those that the adapter has.
 pub(super) fn features(adapter: &wgpu::Adapter, request: &DeviceRequest) -> wgpu::Features {
@@ -50,9 +51,9 @@ pub(super) fn usable(
     }
 }
 
-/// Returns the first limit that is lower than kernels need, by name and value: they are written for WebGPU's defaults.
+/// Returns the first limit that is lower than kernels need, by name and value.
 pub(super) fn missing(limits: &wgpu::Limits) -> Option<String> {
-    let needed = wgpu::Limits::defaults();
+    let needed = lowest(wgpu::Limits::defaults());
     let pairs = [
         (
             "max_storage_buffers_per_shader_stage",
@@ -84,6 +85,17 @@ pub(super) fn missing(limits: &wgpu::Limits) -> Option<String> {
     Some(format!("one with {} {}, below {}", low.0, low.1, low.2))
 }
 
+/// Returns limits with those for workgroups lowered to what all kernels run within.
+fn lowest(limits: wgpu::Limits) -> wgpu::Limits {
+    wgpu::Limits {
+        max_compute_workgroup_storage_size: Limits::LEAST.workgroup_bytes,
+        max_compute_invocations_per_workgroup: Limits::LEAST.invocations,
+        max_compute_workgroup_size_x: Limits::LEAST.invocations,
+        max_compute_workgroup_size_y: Limits::LEAST.invocations,
+        ..limits
+    }
+}
+
 /// Storage buffers of a kernel that are asked of a device.
 const MAX_STORAGE_BUFFERS: u32 = 32;
 
@@ -91,7 +103,9 @@ const MAX_STORAGE_BUFFERS: u32 = 32;
 /// the adapter has less, as Mali GPUs for textures. [`missing`] names those that kernels need.
 pub(super) fn wanted(adapter: &wgpu::Limits, tier: LimitTier) -> wgpu::Limits {
     let mut limits = wgpu::Limits::defaults().or_worse_values_from(adapter);
-    if tier != LimitTier::WebGpuDefault {
+    if tier == LimitTier::Lowest {
+        limits = lowest(limits);
+    } else if tier != LimitTier::WebGpuDefault {
         limits.max_buffer_size = adapter.max_buffer_size;
         // Kernels of users may have more buffers than WebGPU's 8. Some drivers report millions.
         limits.max_storage_buffers_per_shader_stage = adapter
@@ -119,7 +133,10 @@ pub(super) fn capabilities(limits: &wgpu::Limits, features: wgpu::Features) -> C
             false => limits.max_buffer_size.saturating_sub(check::SLACK_BYTES) / 4 * 4,
         },
         max_workgroup_bytes: limits.max_compute_workgroup_storage_size,
-        max_workgroup_invocations: limits.max_compute_invocations_per_workgroup,
+        // Workgroups of the crate's kernels have one dimension.
+        max_workgroup_invocations: limits
+            .max_compute_invocations_per_workgroup
+            .min(limits.max_compute_workgroup_size_x),
         max_grid: limits.max_compute_workgroups_per_dimension,
         max_storage_buffers: limits.max_storage_buffers_per_shader_stage,
         subgroups: features.contains(wgpu::Features::SUBGROUP),
@@ -136,6 +153,7 @@ pub(super) fn capabilities(limits: &wgpu::Limits, features: wgpu::Features) -> C
         spirv_passthrough: features.contains(wgpu::Features::PASSTHROUGH_SHADERS),
         free_memory_bytes: None,
         compute_units: None,
+        registers: Registers::Usual,
     }
 }
 
@@ -151,18 +169,22 @@ mod tests {
             max_storage_buffer_binding_size: 1 << 30,
             ..wgpu::Limits::defaults()
         };
-        for tier in [LimitTier::WebGpuDefault, LimitTier::default()] {
+        for tier in [
+            LimitTier::Lowest,
+            LimitTier::WebGpuDefault,
+            LimitTier::default(),
+        ] {
             let limits = wanted(&adapter, tier);
             assert!(limits.check_limits(&adapter), "{tier:?}: {limits:?}");
             assert_eq!(missing(&limits), None, "{tier:?}");
         }
         let small = wgpu::Limits {
-            max_compute_invocations_per_workgroup: 128,
+            max_compute_invocations_per_workgroup: 32,
             ..adapter
         };
         let missing = missing(&wanted(&small, LimitTier::default())).unwrap();
         assert!(
-            missing.contains("invocations_per_workgroup 128"),
+            missing.contains("invocations_per_workgroup 32"),
             "{missing}"
         );
     }

@@ -1,10 +1,8 @@
 //! [`AttentionKernel`]: attention.
 
 use super::{Kernel, check_sizes};
-use crate::kernels::Launch;
-use crate::kernels::tensor::{
-    AttentionForm, AttentionSize, AttentionTiles, Heads, attention_launch,
-};
+use crate::kernels::tensor::{AttentionForm, AttentionSize, Heads, attention_launch};
+use crate::kernels::{Launch, Limits};
 use crate::ops::DType;
 use crate::{Error, Result};
 
@@ -117,7 +115,7 @@ impl Kernel for AttentionKernel {
         };
         let of_keys = places(size.key_heads, n_k);
         let all = [places(size.heads, size.n_q), of_keys, of_keys];
-        let form = AttentionForm::choose(&size, AttentionTiles::Any(None));
+        let form = AttentionForm::choose(&size, Limits::WEBGPU);
         let split_len = n_k.next_multiple_of(64);
         let types = [DType::F32; 2];
         Ok(attention_launch(&size, form, types, all, (None, split_len)))

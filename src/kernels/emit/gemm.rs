@@ -1,8 +1,8 @@
 //! [`GemmKernel`]: matrix products.
 
 use super::{Kernel, check_sizes};
-use crate::kernels::Launch;
 use crate::kernels::tensor::{Product, half_launch, naive_launch, tf32_launch, tiled_launch};
+use crate::kernels::{Launch, Limits};
 use crate::{Error, Result};
 
 /// Product of `[m, k]` and `[k, n]`, row-major. Arguments: both factors and the result.
@@ -101,7 +101,7 @@ impl GemmKernel {
             expected,
         };
         let tile = match form {
-            Form::Naive => return Ok(naive_launch(m, n, k)),
+            Form::Naive => return Ok(naive_launch([m, n, k], Limits::WEBGPU)),
             Form::Tiled(tile) => tile,
             Form::TensorCore => {
                 let launch = half_launch(m, n, k, by_warpgroups);

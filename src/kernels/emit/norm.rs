@@ -3,7 +3,7 @@
 use super::{Kernel, check_sizes};
 use crate::Result;
 use crate::kernels::tensor::norm_launch;
-use crate::kernels::{Arg, Launch, Slot};
+use crate::kernels::{Arg, Launch, Limits, Slot};
 use crate::ops::Norm;
 
 /// Normalisation of each row of `[rows, cols]`. Arguments: the rows, a weight and a bias with an element per column,
@@ -53,6 +53,13 @@ impl Kernel for LayerNormKernel {
         let size = [self.rows.into(), self.cols.into()];
         let columns = [self.has_weight, self.has_bias];
         let args = [Slot::A, Slot::Out].map(Arg::Buffer);
-        Ok(norm_launch(self.norm, size, columns, args, 0))
+        Ok(norm_launch(
+            self.norm,
+            size,
+            columns,
+            Limits::WEBGPU,
+            args,
+            0,
+        ))
     }
 }

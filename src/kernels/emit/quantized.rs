@@ -1,8 +1,8 @@
 //! [`QuantizedGemmKernel`]: matrix products with quantized weights.
 
 use super::{Kernel, check_sizes};
-use crate::kernels::Launch;
 use crate::kernels::tensor::{QuantizedProduct, matmul_quantized_job};
+use crate::kernels::{Launch, Limits};
 use crate::ops::Quantization;
 use crate::{Error, Result};
 
@@ -40,7 +40,7 @@ impl Kernel for QuantizedGemmKernel {
             n: n.into(),
             k: k.into(),
         };
-        let mut launches = matmul_quantized_job(&product, u64::MAX)?.launches;
+        let mut launches = matmul_quantized_job(&product, Limits::of_bindings(u64::MAX))?.launches;
         match (launches.pop(), launches.is_empty()) {
             (Some(launch), true) => Ok(launch),
             _ => Err(Error::InvalidArgument {

@@ -2,8 +2,8 @@
 
 use super::{Kernel, check_sizes};
 use crate::Result;
-use crate::kernels::tensor::{SoftmaxLimits, softmax_launch};
-use crate::kernels::{Arg, Launch, Slot};
+use crate::kernels::tensor::softmax_launch;
+use crate::kernels::{Arg, Launch, Limits, Slot};
 
 /// Numerically stable softmax of each row of `[rows, cols]`. Arguments: the rows and the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,6 @@ impl Kernel for SoftmaxKernel {
         check_sizes("shape", &[&[self.rows, self.cols]])?;
         let size = [self.rows.into(), self.cols.into()];
         let args = [Slot::A, Slot::Out].map(Arg::Buffer);
-        let limits = SoftmaxLimits::DEFAULT;
-        Ok(softmax_launch(size, self.log, limits, args, 0))
+        Ok(softmax_launch(size, self.log, Limits::WEBGPU, args, 0))
     }
 }

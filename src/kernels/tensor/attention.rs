@@ -1,12 +1,12 @@
 //! Jobs of attention.
 
 use super::attention_decode::one_query;
-use super::attention_form::{AttentionTiles, Form};
+use super::attention_form::Form;
 use super::attention_launch::{AttentionSize, Heads, attention_launch, merge_launch};
 use super::attention_parts::in_parts;
 use super::{elements_of_binding, padded_bytes};
 use crate::Result;
-use crate::kernels::{Arg, Job, Slot};
+use crate::kernels::{Arg, Job, Limits, Slot};
 use crate::ops::DType;
 
 /// Returns the launches that compute [`Slot::Out`], `[batch, n_q, heads, dim]`, from queries in `A`, keys in `B` and
@@ -15,17 +15,12 @@ use crate::ops::DType;
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, for heads that do not match each other or
 /// exceed their buffers, and for so many keys that the partial results of one query do not fit in a binding.
-pub fn attention_job(
-    what: &AttentionSize,
-    places: [Heads; 3],
-    tiles: AttentionTiles,
-    max_binding_bytes: u64,
-) -> Result<Job> {
+pub fn attention_job(what: &AttentionSize, places: [Heads; 3], limits: Limits) -> Result<Job> {
     what.check(&places)?;
     let what = what.without_idle_window().without_idle_mask();
-    let (what, places) = &one_query(&what, places).unwrap_or((what, places));
+    let (what, places) = &one_query(&what, places, limits).unwrap_or((what, places));
     let places = *places;
-    let form = Form::choose(what, tiles);
+    let form = Form::choose(what, limits);
     let [splits, split_len] = form.splits(what);
     let rows = what.rows();
     let n_out = rows * what.dim;
@@ -36,13 +31,13 @@ pub fn attention_job(
         (Slot::Values, padded_bytes(v.n)),
         (Slot::Out, padded_bytes(n_out)),
     ];
-    let most = elements_of_binding(max_binding_bytes);
+    let most = elements_of_binding(limits.binding_bytes);
     let n_partials = match splits {
         1 => 0,
         _ => splits * (n_out + 2 * rows),
     };
     if [q.n, k.n, v.n, n_out, n_partials].iter().any(|&n| n > most) {
-        let (launches, n_partials) = in_parts(what, places, tiles, max_binding_bytes)?;
+        let (launches, n_partials) = in_parts(what, places, limits)?;
         buffers.extend((n_partials > 0).then(|| (Slot::Partials, padded_bytes(n_partials))));
         return Ok(Job { buffers, launches });
     }
@@ -52,7 +47,8 @@ pub fn attention_job(
     if splits > 1 {
         buffers.push((Slot::Partials, padded_bytes(n_partials)));
         let out = (Arg::Buffer(Slot::Out), 0);
-        launches.push(merge_launch(what, splits, DType::F32, out, what.heads));
+        let merge = merge_launch(what, splits, DType::F32, out, what.heads, limits);
+        launches.push(merge);
     }
     Ok(Job { buffers, launches })
 }
@@ -60,7 +56,7 @@ pub fn attention_job(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernels::ComputeUnits;
+    use crate::kernels::{ComputeUnits, Registers};
 
     #[test]
     fn long_rows_of_keys_are_split() {
@@ -84,7 +80,7 @@ mod tests {
                 n: 512 * n,
             };
             let places = [heads(n_q), heads(n_k), heads(n_k)];
-            let job = attention_job(&what, places, AttentionTiles::Any(None), 1 << 31).unwrap();
+            let job = attention_job(&what, places, Limits::of_bindings(1 << 31)).unwrap();
             let Arg::Params(words) = &job.launches[0].args[4] else {
                 panic!("no parameters");
             };
@@ -124,8 +120,17 @@ mod tests {
                 window,
                 scale: 1.0,
             };
-            assert_eq!(Form::choose(&what, AttentionTiles::Few), Form::FEW);
-            Form::choose(&what, AttentionTiles::Any(units))
+            let few = Limits {
+                registers: Registers::Few,
+                ..Limits::WEBGPU
+            };
+            assert_eq!(Form::choose(&what, few), Form::FEW);
+            assert_eq!(Form::choose(&what, Limits::LEAST), Form::FEWER);
+            let limits = Limits {
+                compute_units: units,
+                ..Limits::WEBGPU
+            };
+            Form::choose(&what, limits)
         };
         assert_eq!(of(roomy, 32, 63, 64, true, None), Form::FEW);
         assert_eq!(of(roomy, 32, 4096, 129, true, None), Form::FEW);

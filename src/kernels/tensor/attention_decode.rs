@@ -4,12 +4,12 @@ use super::attention_form::Form;
 use super::attention_launch::{AttentionSize, Heads, attention_launch, merge_launch};
 use super::{padded_bytes, padded_bytes_of};
 use crate::Result;
-use crate::kernels::{Arg, Job, Slot};
+use crate::kernels::{Arg, Job, Limits, Slot};
 use crate::ops::DType;
 
 /// Returns the launches that compute [`Slot::Out`], `[batch, n_q, heads, dim]` of type `to`, from queries in `A` of type `q_type`,
 /// and keys in `B` and values in `Values` of type `dtype`, 16 bits wide, which are read in that type; arithmetic is in f32. `None` for
-/// more than four queries that share keys, heads of more than 128 elements, a result of 16 bits with heads of an odd number of elements,
+/// more than four queries that share keys, devices with less than WebGPU's limits for workgroups, heads of more than 128 elements, a result of 16 bits with heads of an odd number of elements,
 /// and buffers that exceed a binding.
 ///
 /// # Errors
@@ -19,14 +19,14 @@ pub fn attention_decode_job(
     what: &AttentionSize,
     [q_type, dtype, to]: [DType; 3],
     places: [Heads; 3],
-    max_binding_bytes: u64,
+    limits: Limits,
 ) -> Result<Option<Job>> {
     what.check(&places)?;
     let what = what.without_idle_window().without_idle_mask();
-    let (what, places) = one_query(&what, places).unwrap_or((what, places));
+    let (what, places) = one_query(&what, places, limits).unwrap_or((what, places));
     // The merge writes results of 16 bits in pairs.
     let takes_result = to == DType::F32 || what.dim.is_multiple_of(2);
-    if !Form::decodes(what.n_q, what.dim) || dtype == DType::F32 || !takes_result {
+    if !Form::decodes(what.n_q, what.dim, limits) || dtype == DType::F32 || !takes_result {
         return Ok(None);
     }
     let [splits, split_len] = Form::DECODE.splits(&what);
@@ -46,7 +46,7 @@ pub fn attention_decode_job(
     ];
     buffers.extend(is_merged.then(|| (Slot::Partials, padded_bytes(n_partials))));
     // The kernels count elements in 32 bits.
-    let is_bound = buffers.iter().all(|&(_, n)| n <= max_binding_bytes);
+    let is_bound = buffers.iter().all(|&(_, n)| n <= limits.binding_bytes);
     let n_largest = [q.n, k.n, v.n, n_out, n_partials].into_iter().max();
     if !is_bound || n_largest.is_none_or(|n| n > u64::from(u32::MAX)) {
         return Ok(None);
@@ -62,7 +62,8 @@ pub fn attention_decode_job(
     )];
     if is_merged {
         let out = (Arg::Buffer(Slot::Out), 0);
-        launches.push(merge_launch(&what, splits, to, out, what.heads));
+        let merge = merge_launch(&what, splits, to, out, what.heads, limits);
+        launches.push(merge);
     }
     Ok(Some(Job { buffers, launches }))
 }
@@ -72,6 +73,7 @@ pub fn attention_decode_job(
 pub(super) fn one_query(
     what: &AttentionSize,
     [q, k, v]: [Heads; 3],
+    limits: Limits,
 ) -> Option<(AttentionSize, [Heads; 3])> {
     let sees_all = what.n_q == 1 && what.window.is_none();
     // Heads of keys become batches, so that their distance must be the same within a batch and between batches.
@@ -84,7 +86,7 @@ pub(super) fn one_query(
     is_one.then(|| {
         let n_shared = what.heads / what.key_heads;
         // As many as `tensor_attention_decode` takes, if it takes the columns.
-        let together = match Form::decodes(1, what.dim) {
+        let together = match Form::decodes(1, what.dim, limits) {
             true => (1..=Form::DECODE.queries)
                 .rev()
                 .find(|&n| n_shared.is_multiple_of(n)),
@@ -144,7 +146,7 @@ mod tests {
         };
         let keys = place(what.key_heads, what.n_k);
         let places = [place(what.heads, what.n_q), keys, keys];
-        attention_decode_job(what, types, places, most).unwrap()
+        attention_decode_job(what, types, places, Limits::of_bindings(most)).unwrap()
     }
 
     #[test]

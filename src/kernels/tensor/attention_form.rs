@@ -3,22 +3,13 @@
 use super::attention_launch::{
     ATTENTION, ATTENTION_DECODE, ATTENTION_MANY, AttentionSize, KEYS, MAX_SPLIT,
 };
-use crate::kernels::{ComputeUnits, KernelInfo};
-
-/// The tiles of attention that a device can keep in its registers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AttentionTiles {
-    /// Only those for few queries.
-    Few,
-    /// All; queries stay in workgroup memory if the compute units are known to have room for them.
-    Any(Option<ComputeUnits>),
-}
+use crate::kernels::{KernelInfo, Limits, Registers};
 
 /// Kernel of attention, and what it computes in a workgroup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tiles {
-    /// `tensor_attention`.
-    Few,
+    /// `tensor_attention` with override `THREADS`.
+    Few(u32),
     /// `tensor_attention_many` with overrides `LANES_N`, `KEY_GROUPS` and `COL_GROUPS`.
     Many([u32; 3]),
     /// `tensor_attention_decode`.
@@ -45,7 +36,13 @@ impl Form {
         keys: KEYS,
         enough_groups: 256,
         min_split: 256,
-        tiles: Tiles::Few,
+        tiles: Tiles::Few(128),
+    };
+    /// For devices with less memory or fewer invocations than [`Self::FEW`] takes.
+    pub(super) const FEWER: Self = Self {
+        queries: 16,
+        tiles: Tiles::Few(64),
+        ..Self::FEW
     };
     pub(super) const MANY_OF_64: Self = Self::many(64, [16, 1, 1]);
     pub(super) const MANY_OF_128: Self = Self::many(64, [16, 1, 2]);
@@ -59,6 +56,8 @@ impl Form {
         min_split: 128,
         tiles: Tiles::Decode,
     };
+    /// Most bytes of workgroup memory of other forms than [`Self::FEWER`] and those that keep their queries there.
+    const BYTES: u32 = 16 << 10;
     /// Bytes of workgroup memory of a form that keeps its queries there, and what a device reserves besides.
     const KEPT_BYTES: u32 = 47 << 10;
     /// Minimum number of workgroups of [`Self::KEPT_OF_64`]; twice as many with a causal mask, where half of them
@@ -74,19 +73,19 @@ impl Form {
     }
 
     /// Returns the fastest form on a device.
-    pub(in crate::kernels) fn choose(what: &AttentionSize, tiles: AttentionTiles) -> Self {
-        if Self::decodes(what.n_q, what.dim) {
+    pub(in crate::kernels) fn choose(what: &AttentionSize, limits: Limits) -> Self {
+        if Self::decodes(what.n_q, what.dim, limits) {
             return Self::DECODE;
         }
-        let AttentionTiles::Any(compute_units) = tiles else {
-            return Self::FEW;
-        };
+        if !limits.allow(128, Self::BYTES) {
+            return Self::FEWER;
+        }
         // With fewer queries most of a tile would be empty.
-        if what.n_q < 64 || what.dim > 128 {
+        if limits.registers == Registers::Few || what.n_q < 64 || what.dim > 128 {
             return Self::FEW;
         }
-        let keeps =
-            compute_units.is_some_and(|units| units.workgroup_bytes / 2 >= Self::KEPT_BYTES);
+        let units = limits.compute_units;
+        let keeps = units.is_some_and(|units| units.workgroup_bytes / 2 >= Self::KEPT_BYTES);
         let groups = what.n_q.div_ceil(Self::KEPT_OF_64.queries) * what.batch * what.heads;
         // With a window most workgroups are of one length.
         let is_uneven = what.causal && what.window.is_none();
@@ -100,8 +99,8 @@ impl Form {
     }
 
     /// Returns true if `tensor_attention_decode` computes attention of `n_q` queries of `dim` elements.
-    pub(super) const fn decodes(n_q: u64, dim: u64) -> bool {
-        n_q <= Self::DECODE.queries && dim <= 128
+    pub(super) const fn decodes(n_q: u64, dim: u64, limits: Limits) -> bool {
+        n_q <= Self::DECODE.queries && dim <= 128 && limits.allow(256, Self::BYTES)
     }
 
     /// Returns the number of splits of the keys that keep a large device busy, and the number of keys of one.
@@ -119,7 +118,7 @@ impl Form {
 
     pub(super) const fn kernel(self) -> &'static KernelInfo {
         match self.tiles {
-            Tiles::Few => &ATTENTION,
+            Tiles::Few(_) => &ATTENTION,
             Tiles::Many(_) => &ATTENTION_MANY,
             Tiles::Decode => &ATTENTION_DECODE,
         }
@@ -127,7 +126,10 @@ impl Form {
 
     pub(super) fn overrides(self, dim: u64) -> Vec<(&'static str, u32)> {
         match self.tiles {
-            Tiles::Few => vec![("DIM_GROUPS", dim.div_ceil(64).next_power_of_two() as u32)],
+            Tiles::Few(threads) => vec![
+                ("THREADS", threads),
+                ("DIM_GROUPS", dim.div_ceil(64).next_power_of_two() as u32),
+            ],
             Tiles::Many([lanes, key_groups, col_groups]) => vec![
                 ("LANES_N", lanes),
                 ("KEY_GROUPS", key_groups),

@@ -2,7 +2,7 @@
 
 use super::attention_launch::{AttentionSize, Heads, KEYS, merge_launch};
 use super::{MatrixUnits, R, U, W, grid, padded_bytes, padded_bytes_of};
-use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
+use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Slot};
 use crate::ops::DType;
 use crate::{Error, Result};
 
@@ -95,7 +95,14 @@ pub fn attention_half_job(
     let mut launches = vec![launch(what, [dtype, to], places, form)];
     if form.splits > 1 {
         let out = (Arg::Buffer(Slot::Out), 0);
-        launches.push(merge_launch(what, form.splits, to, out, what.heads));
+        launches.push(merge_launch(
+            what,
+            form.splits,
+            to,
+            out,
+            what.heads,
+            Limits::WEBGPU,
+        ));
     }
     Ok(Some(Job { buffers, launches }))
 }

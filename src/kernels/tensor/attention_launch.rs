@@ -1,8 +1,8 @@
 //! Launches of attention, and the sizes that describe them.
 
 use super::attention_form::Form;
-use super::{R, U, W, check_sizes, grid, kernel, span};
-use crate::kernels::{Arg, KernelInfo, Launch, Slot};
+use super::{R, THREADS, U, W, check_sizes, grid, kernel, span};
+use crate::kernels::{Arg, KernelInfo, Launch, Limits, Slot};
 use crate::ops::DType;
 use crate::{Error, Result};
 
@@ -185,6 +185,7 @@ pub(super) fn merge_launch(
     dtype: DType,
     (out, out_from): (Arg, u64),
     out_heads: u64,
+    limits: Limits,
 ) -> Launch {
     let rows = what.rows();
     let n_groups = rows * what.dim.div_ceil(MERGED_COLUMNS);
@@ -200,7 +201,7 @@ pub(super) fn merge_launch(
     ];
     Launch {
         kernel: &MERGE,
-        overrides: vec![("TO", dtype.code())],
+        overrides: vec![("THREADS", limits.width(THREADS)), ("TO", dtype.code())],
         grid: grid(n_groups),
         args: vec![
             Arg::Buffer(Slot::Partials),

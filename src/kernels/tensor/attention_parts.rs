@@ -1,10 +1,10 @@
 //! Attention over buffers that are larger than a binding: batches, heads, queries or keys are processed in parts.
 
-use super::attention_form::{AttentionTiles, Form};
+use super::attention_form::Form;
 use super::attention_launch::{Args, AttentionSize, Heads, KEYS, MAX_SPLIT, launch, merge_launch};
 use super::{around, beyond_binding, elements_of_slice, how_many, parts, span};
 use crate::Result;
-use crate::kernels::{Arg, Launch, Slot};
+use crate::kernels::{Arg, Launch, Limits, Slot};
 use crate::ops::DType;
 
 /// Sizes of a part. Its heads are whole groups that share a head of keys, or some heads of one group.
@@ -145,18 +145,17 @@ fn largest(most: u64, passes: impl Fn(u64) -> bool) -> u64 {
 pub(super) fn in_parts(
     what: &AttentionSize,
     places: [Heads; 3],
-    tiles: AttentionTiles,
-    max_binding_bytes: u64,
+    limits: Limits,
 ) -> Result<(Vec<Launch>, u64)> {
-    let most = elements_of_slice(max_binding_bytes);
+    let most = elements_of_slice(limits.binding_bytes);
     let part = Part::choose(what, &places, most);
     let part =
-        part.ok_or_else(|| beyond_binding("keys", what.n_k * what.dim, max_binding_bytes))?;
+        part.ok_or_else(|| beyond_binding("keys", what.n_k * what.dim, limits.binding_bytes))?;
     let whole = Whole {
         what,
         places,
         part,
-        tiles,
+        limits,
     };
     let mut launches = Vec::new();
     // A part with heads of several groups has all heads of these groups.
@@ -186,7 +185,7 @@ struct Whole<'a> {
     what: &'a AttentionSize,
     places: [Heads; 3],
     part: Part,
-    tiles: AttentionTiles,
+    limits: Limits,
 }
 
 impl Whole<'_> {
@@ -273,12 +272,13 @@ impl Whole<'_> {
                 n_k: key + n_k,
                 ..size
             };
-            let form = Form::choose(&size, self.tiles);
+            let form = Form::choose(&size, self.limits);
             launches.push(launch(&size, form, heads, args));
             splits_before += splits;
         }
         if all_splits > 1 {
-            launches.push(merge_launch(&size, all_splits, DType::F32, out, what.heads));
+            let merge = merge_launch(&size, all_splits, DType::F32, out, what.heads, self.limits);
+            launches.push(merge);
         }
     }
 }
@@ -305,8 +305,7 @@ mod tests {
         };
         let of_keys = place(what.key_heads, what.n_k);
         let places = [place(what.heads, what.n_q), of_keys, of_keys];
-        let (launches, n_partials) =
-            in_parts(what, places, AttentionTiles::Any(None), 4 * most).unwrap();
+        let (launches, n_partials) = in_parts(what, places, Limits::of_bindings(4 * most)).unwrap();
         assert!(n_partials <= most);
         let n_out = what.rows() * what.dim;
         let mut made = 0;
@@ -357,8 +356,7 @@ mod tests {
             n: 64 * rows,
         };
         let places = [place(300), place(1000), place(1000)];
-        let (launches, _) =
-            in_parts(&what, places, AttentionTiles::Any(None), 4 * (8 << 10)).unwrap();
+        let (launches, _) = in_parts(&what, places, Limits::of_bindings(4 * (8 << 10))).unwrap();
         let mut n_keys = 0;
         for launch in &launches {
             let Some(Arg::Params(words)) = launch.args.last() else {

@@ -2,8 +2,8 @@
 
 use super::copy::{Block, blocks_of, spans};
 use super::{CopyAxis, R, SLICE, U, W, around, beyond_binding, check_sizes, elements_of_slice};
-use super::{grid, kernel, padded_bytes_of, parts, span};
-use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
+use super::{THREADS, grid, kernel, padded_bytes_of, parts, span};
+use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Slot};
 use crate::ops::{DType, MAX_RANK};
 use crate::{Error, Result};
 
@@ -68,7 +68,8 @@ const fn elements_of_source(dtype: DType, max_binding_bytes: u64) -> u64 {
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, for more than [`MAX_RANK`] axes, and for
 /// conversions for which [`Cast::fits`] is false.
-pub fn cast_job(what: &Cast, max_binding_bytes: u64) -> Result<Job> {
+pub fn cast_job(what: &Cast, limits: Limits) -> Result<Job> {
+    let max_binding_bytes = limits.binding_bytes;
     let lengths: Vec<u64> = what.axes.iter().map(|&(n, _)| n).collect();
     check_sizes(&[&lengths])?;
     let end = what.offset.saturating_add(span(what.axes.iter().copied()));
@@ -84,8 +85,8 @@ pub fn cast_job(what: &Cast, max_binding_bytes: u64) -> Result<Job> {
         return Err(beyond_binding("a", end - what.offset, max_binding_bytes));
     }
     let launches = match what.to {
-        DType::F32 => widening(what, end, max_binding_bytes)?,
-        _ => rounding(what, max_binding_bytes),
+        DType::F32 => widening(what, end, limits)?,
+        _ => rounding(what, limits),
     };
     Ok(Job {
         buffers: vec![
@@ -97,9 +98,9 @@ pub fn cast_job(what: &Cast, max_binding_bytes: u64) -> Result<Job> {
 }
 
 /// Returns the launches that write f32: one for each block that fits in bindings.
-fn widening(what: &Cast, end: u64, max_binding_bytes: u64) -> Result<Vec<Launch>> {
+fn widening(what: &Cast, end: u64, limits: Limits) -> Result<Vec<Launch>> {
     let axes = what.copied_axes();
-    let most = [what.from, DType::F32].map(|dtype| elements_of_source(dtype, max_binding_bytes));
+    let most = [what.from, DType::F32].map(|dtype| elements_of_source(dtype, limits.binding_bytes));
     let blocks = blocks_of(&axes, what.offset, end, most)?;
     let launches = blocks.into_iter().map(|Block { from, to, dims }| {
         let [a_span, out_span] = spans(&axes, &dims);
@@ -115,21 +116,21 @@ fn widening(what: &Cast, end: u64, max_binding_bytes: u64) -> Result<Vec<Launch>
             a: elements_around(what.from, from, from + a_span),
             out: around(Slot::Out, to, to + out_span),
         };
-        launch(what, part)
+        launch(what, part, limits)
     });
     Ok(launches.collect())
 }
 
 /// Returns the launches that write elements of 16 bits: one for each range of the result. Ranges start at multiples of
 /// the alignment of bindings.
-fn rounding(what: &Cast, max_binding_bytes: u64) -> Vec<Launch> {
+fn rounding(what: &Cast, limits: Limits) -> Vec<Launch> {
     let n = what.n();
     let wider = if what.from == DType::F32 {
         what.from
     } else {
         what.to
     };
-    let at_once = elements_of_source(wider, max_binding_bytes) / (2 * SLICE) * (2 * SLICE);
+    let at_once = elements_of_source(wider, limits.binding_bytes) / (2 * SLICE) * (2 * SLICE);
     let axes: Vec<CopyAxis> = what
         .axes
         .iter()
@@ -152,7 +153,7 @@ fn rounding(what: &Cast, max_binding_bytes: u64) -> Vec<Launch> {
             a: elements_around(what.from, start, start + span),
             out: around(Slot::Out, first / 2, first / 2 + n_words),
         };
-        launch(what, part)
+        launch(what, part, limits)
     });
     launches.collect()
 }
@@ -176,7 +177,8 @@ struct Part {
     out: (Arg, u64),
 }
 
-fn launch(what: &Cast, part: Part) -> Launch {
+fn launch(what: &Cast, part: Part, limits: Limits) -> Launch {
+    let threads = limits.width(THREADS);
     let [first, end] = part.elements;
     let mut words: Vec<u32> = [
         part.n_words,
@@ -199,8 +201,12 @@ fn launch(what: &Cast, part: Part) -> Launch {
     }
     Launch {
         kernel: &CAST,
-        overrides: vec![("FROM", what.from.code()), ("TO", what.to.code())],
-        grid: grid(part.n_words.div_ceil(256)),
+        overrides: vec![
+            ("THREADS", threads),
+            ("FROM", what.from.code()),
+            ("TO", what.to.code()),
+        ],
+        grid: grid(part.n_words.div_ceil(threads.into())),
         args: vec![part.a.0, part.out.0, Arg::Params(words)],
     }
 }
@@ -212,7 +218,7 @@ mod tests {
     /// Runs the launches of a job on the host, where the number of an element is its position. Returns the positions
     /// that each element of the result comes from; `u64::MAX` where nothing was written.
     fn cast(what: &Cast, n_a: u64, most: u64) -> Vec<u64> {
-        let job = cast_job(what, most).unwrap();
+        let job = cast_job(what, Limits::of_bindings(most)).unwrap();
         let n_out = job.buffers[1].1 / what.to.n_bytes() as u64;
         let mut out = vec![u64::MAX; n_out as usize];
         for launch in &job.launches {
@@ -289,7 +295,7 @@ mod tests {
                 let n_a = 7 + span(what.axes.iter().copied());
                 for most in [1024, 4096, 65_536, 1 << 20] {
                     if !what.fits(most) {
-                        assert!(cast_job(&what, most).is_err());
+                        assert!(cast_job(&what, Limits::of_bindings(most)).is_err());
                         continue;
                     }
                     let found = cast(&what, n_a, most);
@@ -326,7 +332,7 @@ mod tests {
                 from: DType::F16,
                 to: DType::F32,
             };
-            assert!(cast_job(&what, 1 << 20).is_err(), "{what:?}");
+            assert!(cast_job(&what, Limits::WEBGPU).is_err(), "{what:?}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::{R, U, W, around, beyond_binding, check_sizes, elements_of_binding, elements_of_slice};
 use super::{grid, how_many, kernel, padded_bytes, parts};
 use crate::Result;
-use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
+use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Slot};
 
 pub(super) static CONVOLVE2D: KernelInfo = kernel(
     "tensor_convolve2d",
@@ -11,10 +11,10 @@ pub(super) static CONVOLVE2D: KernelInfo = kernel(
     &[R, R, W, U],
 );
 
-/// Rows and columns of a workgroup's tile.
-const GROUP_ROWS: u64 = 32;
+/// Columns of a workgroup's tile, and most rows of one.
 const GROUP_COLS: u64 = 64;
-/// Number of rows and columns of the kernel that are processed per step.
+const GROUP_ROWS: u64 = 32;
+/// Maximum number of rows and columns of the kernel that are processed per step.
 const PIECE: u64 = 16;
 /// Maximum number of kernel elements of one launch: software GPUs stop long loops, and browsers long launches.
 const MAX_TAPS: u64 = 1 << 15;
@@ -41,6 +41,42 @@ impl Convolution {
                 .saturating_add(1)
                 .saturating_sub(self.kernel[1]),
         ]
+    }
+}
+
+/// Tile of a workgroup.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Tile {
+    /// Number of invocations.
+    threads: u32,
+    /// Number of rows and columns of the kernel that are processed per step.
+    piece: u32,
+}
+
+impl Tile {
+    /// From the largest to the smallest.
+    const ALL: [Self; 3] = [Self::new(256, 16), Self::new(128, 16), Self::new(64, 8)];
+
+    const fn new(threads: u32, piece: u32) -> Self {
+        Self { threads, piece }
+    }
+
+    /// Returns the largest tile that a device allows.
+    fn of(limits: Limits) -> Self {
+        let [.., smallest] = Self::ALL;
+        let allowed = |tile: &Self| limits.allow(tile.threads, tile.workgroup_bytes());
+        Self::ALL.into_iter().find(allowed).unwrap_or(smallest)
+    }
+
+    /// Returns the number of rows of the result.
+    fn rows(self) -> u64 {
+        u64::from(self.threads) / 8
+    }
+
+    /// Returns the workgroup memory in bytes: of the window of the image, and of a piece of the kernel.
+    const fn workgroup_bytes(self) -> u32 {
+        let (rows, piece) = (self.threads / 8, self.piece);
+        16 * ((rows + piece - 1) * (16 + piece / 4) + piece * piece / 4)
     }
 }
 
@@ -100,7 +136,8 @@ impl Part {
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, a kernel larger than the image, and
 /// bindings that are too small for any part.
-pub fn convolve2d_job(what: &Convolution, max_binding_bytes: u64) -> Result<Job> {
+pub fn convolve2d_job(what: &Convolution, limits: Limits) -> Result<Job> {
+    let max_binding_bytes = limits.binding_bytes;
     check_sizes(&[&what.input, &what.kernel])?;
     let out = what.output();
     check_sizes(&[&out])?;
@@ -122,7 +159,7 @@ pub fn convolve2d_job(what: &Convolution, max_binding_bytes: u64) -> Result<Job>
                         kernel: [kernel_rows, kernel_cols],
                         out: [out_rows, out_cols],
                     };
-                    launches.push(launch(what, one, [y, x], [r, s], is_whole));
+                    launches.push(launch(what, one, [y, x], [r, s], is_whole, limits));
                 }
             }
         }
@@ -145,7 +182,9 @@ fn launch(
     [y, x]: [u64; 2],
     [r, s]: [u64; 2],
     is_whole: bool,
+    limits: Limits,
 ) -> Launch {
+    let tile = Tile::of(limits);
     let out_pitch = what.output()[1];
     let ([kernel_rows, kernel_cols], [out_rows, out_cols]) = (part.kernel, part.out);
     let [in_rows, in_cols] = [out_rows + kernel_rows - 1, out_cols + kernel_cols - 1];
@@ -161,7 +200,7 @@ fn launch(
     let (kernel, kernel_from) = bound(Slot::B, [r, s], part.kernel, kernel_pitch);
     let (out, out_from) = bound(Slot::Out, [y, x], part.out, out_pitch);
     let groups_x = out_cols.div_ceil(GROUP_COLS);
-    let n_groups = groups_x * out_rows.div_ceil(GROUP_ROWS);
+    let n_groups = groups_x * out_rows.div_ceil(tile.rows());
     let words = [
         in_rows,
         in_cols,
@@ -182,7 +221,7 @@ fn launch(
     ];
     Launch {
         kernel: &CONVOLVE2D,
-        overrides: Vec::new(),
+        overrides: vec![("THREADS", tile.threads), ("PIECE", tile.piece)],
         grid: grid(n_groups),
         args: vec![
             input,
@@ -196,6 +235,23 @@ fn launch(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tiles_are_as_large_as_the_device_allows() {
+        let of = |invocations, workgroup_bytes| {
+            Tile::of(Limits {
+                invocations,
+                workgroup_bytes,
+                ..Limits::WEBGPU
+            })
+        };
+        assert_eq!(of(1024, 32 << 10), Tile::ALL[0]);
+        assert_eq!(of(256, 16 << 10), Tile::ALL[0]);
+        assert_eq!(of(255, 16 << 10), Tile::ALL[1]);
+        assert_eq!(of(256, 12 << 10), Tile::ALL[1]);
+        assert_eq!(of(64, 8 << 10), Tile::ALL[2]);
+        assert!(Tile::ALL[2].workgroup_bytes() <= Limits::LEAST.workgroup_bytes);
+    }
 
     #[test]
     fn parts_fit_and_compute_each_product_once() {
@@ -212,7 +268,7 @@ mod tests {
             let what = Convolution { input, kernel };
             let out = what.output();
             for most in [4096, 16 << 10, 128 << 10] {
-                let job = convolve2d_job(&what, 4 * most).unwrap();
+                let job = convolve2d_job(&what, Limits::of_bindings(4 * most)).unwrap();
                 let mut made = 0;
                 for launch in &job.launches {
                     let Arg::Params(words) = &launch.args[3] else {

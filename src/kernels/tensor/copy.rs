@@ -1,8 +1,8 @@
 //! Jobs that copy strided tensors that are larger than a binding.
 
 use super::{R, U, W, around, check_sizes, elements_of_slice, grid, kernel, padded_bytes, parts};
-use super::{beyond_binding, span};
-use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
+use super::{THREADS, beyond_binding, span};
+use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Slot};
 use crate::ops::MAX_RANK;
 use crate::{Error, Result};
 
@@ -105,10 +105,10 @@ pub(super) fn blocks_of(
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, for more than [`MAX_RANK`] axes, and
 /// for positions outside `A`.
-pub fn copy_job(axes: &[CopyAxis], offset: u64, n_a: u64, max_binding_bytes: u64) -> Result<Job> {
-    let most = elements_of_slice(max_binding_bytes);
+pub fn copy_job(axes: &[CopyAxis], offset: u64, n_a: u64, limits: Limits) -> Result<Job> {
+    let most = elements_of_slice(limits.binding_bytes);
     if most == 0 {
-        return Err(beyond_binding("a", 1, max_binding_bytes));
+        return Err(beyond_binding("a", 1, limits.binding_bytes));
     }
     let blocks = blocks_of(axes, offset, n_a, [most; 2])?;
     let n_out = span(axes.iter().map(|axis| (axis.n, axis.to)));
@@ -117,7 +117,7 @@ pub fn copy_job(axes: &[CopyAxis], offset: u64, n_a: u64, max_binding_bytes: u64
         let [a_span, out_span] = spans(axes, &dims);
         let (a, from) = around(Slot::A, from, from + a_span);
         let (out, to) = around(Slot::Out, to, to + out_span);
-        launches.push(launch(axes, &dims, (a, from), (out, to)));
+        launches.push(launch(axes, &dims, (a, from), (out, to), limits));
     }
     Ok(Job {
         buffers: vec![
@@ -128,7 +128,14 @@ pub fn copy_job(axes: &[CopyAxis], offset: u64, n_a: u64, max_binding_bytes: u64
     })
 }
 
-fn launch(axes: &[CopyAxis], block: &[u64; MAX_RANK], a: (Arg, u64), out: (Arg, u64)) -> Launch {
+fn launch(
+    axes: &[CopyAxis],
+    block: &[u64; MAX_RANK],
+    a: (Arg, u64),
+    out: (Arg, u64),
+    limits: Limits,
+) -> Launch {
+    let threads = limits.width(THREADS);
     let n: u64 = block.iter().product();
     let list = |number: &dyn Fn(usize) -> u64| {
         let mut words = [0u32; MAX_RANK];
@@ -146,8 +153,8 @@ fn launch(axes: &[CopyAxis], block: &[u64; MAX_RANK], a: (Arg, u64), out: (Arg, 
     words.extend(list(&|i| axes[i].to));
     Launch {
         kernel: &COPY,
-        overrides: Vec::new(),
-        grid: grid(n.div_ceil(256)),
+        overrides: vec![("THREADS", threads)],
+        grid: grid(n.div_ceil(threads.into())),
         args: vec![a.0, out.0, Arg::Params(words)],
     }
 }
@@ -220,7 +227,7 @@ mod tests {
                 })
                 .collect();
             for most in [1024, 4096, 65_536, 1 << 20] {
-                let job = copy_job(&axes, 7, 60_007, most).unwrap();
+                let job = copy_job(&axes, 7, 60_007, Limits::of_bindings(most)).unwrap();
                 assert!(
                     copied(&job, &a, n_out as usize, most) == exact,
                     "{axes:?} {most}"

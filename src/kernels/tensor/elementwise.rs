@@ -3,8 +3,8 @@
 use super::{
     R, SLICE, U, W, around, beyond_binding, check_sizes, elements_of_binding, elements_of_slice,
 };
-use super::{grid, how_many, kernel, padded_bytes, part, parts, second, span};
-use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
+use super::{THREADS, grid, how_many, kernel, padded_bytes, part, parts, second, span};
+use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Slot};
 use crate::ops::{MAX_RANK, Step};
 use crate::{Error, Result};
 
@@ -16,7 +16,9 @@ pub(super) static ELEMENTWISE: KernelInfo = kernel(
 
 /// Maximum number of steps of one launch.
 pub const MAX_STEPS: usize = 4;
-/// Number of elements of a workgroup.
+/// Number of elements of an invocation.
+const ITEMS: u64 = 16;
+/// Unit of the lengths of parts, in elements.
 const BLOCK: u64 = 4096;
 
 /// Layout of a strided tensor: element i of axis d is at `offset` plus i times `strides[d]`.
@@ -169,8 +171,9 @@ impl Elementwise<'_> {
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for no elements, for positions outside a buffer, for too
 /// many axes or steps, and for strided tensors for which [`Elementwise::fits`] is false.
-pub fn elementwise_job(what: &Elementwise<'_>, max_binding_bytes: u64) -> Result<Job> {
+pub fn elementwise_job(what: &Elementwise<'_>, limits: Limits) -> Result<Job> {
     what.check()?;
+    let max_binding_bytes = limits.binding_bytes;
     let n_of = |source: &Source| match source {
         Source::Dense => what.n,
         Source::Strided(strided) => strided.n,
@@ -188,7 +191,7 @@ pub fn elementwise_job(what: &Elementwise<'_>, max_binding_bytes: u64) -> Result
         let mut from = 0;
         while from < what.n {
             let to = (from + step).min(what.n);
-            launches.push(launch(what, [from, to], most));
+            launches.push(launch(what, [from, to], limits));
             from = to;
         }
         return Ok(Job { buffers, launches });
@@ -219,16 +222,19 @@ pub fn elementwise_job(what: &Elementwise<'_>, max_binding_bytes: u64) -> Result
             b: what.b.as_ref().map(source),
             ..*what
         };
-        launches.push(launch(&part, [row * length, (row + n) * length], most));
+        launches.push(launch(&part, [row * length, (row + n) * length], limits));
     }
     Ok(Job { buffers, launches })
 }
 
 /// Returns the launch that computes elements `from..to` of the `n` of the result. Axes, strides and offsets are those
 /// of the part.
-fn launch(what: &Elementwise<'_>, [from, to]: [u64; 2], most: u64) -> Launch {
+fn launch(what: &Elementwise<'_>, [from, to]: [u64; 2], limits: Limits) -> Launch {
+    let most = elements_of_binding(limits.binding_bytes);
+    let threads = limits.width(THREADS);
     let layout = |source: &Source| u32::from(*source != Source::Dense);
     let mut overrides = vec![
+        ("THREADS", threads),
         ("LAYOUT_A", layout(&what.a)),
         ("LAYOUT_B", what.b.as_ref().map_or(2, layout)),
     ];
@@ -259,7 +265,7 @@ fn launch(what: &Elementwise<'_>, [from, to]: [u64; 2], most: u64) -> Launch {
     Launch {
         kernel: &ELEMENTWISE,
         overrides,
-        grid: grid((to - from).div_ceil(BLOCK)),
+        grid: grid((to - from).div_ceil(ITEMS * u64::from(threads))),
         args: vec![
             a,
             b,

@@ -1,7 +1,7 @@
 //! Epilogues of matrix products, in the kernels of products and in a kernel that sums the slices of products.
 
-use super::{R, U, W, elements_of_binding, grid, kernel, padded_bytes};
-use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
+use super::{R, THREADS, U, W, elements_of_binding, grid, kernel, padded_bytes};
+use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Slot};
 use crate::ops::Epilogue;
 
 pub(super) static SUM: KernelInfo = kernel(
@@ -9,9 +9,6 @@ pub(super) static SUM: KernelInfo = kernel(
     shader!("tensor_matmul_sum.wgsl"),
     &[R, R, R, W, U],
 );
-
-/// Number of elements of a workgroup.
-const BLOCK: u64 = 1024;
 
 /// A result of products, `[batch, m, n]`, and its epilogue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,14 +53,17 @@ impl Finish {
     }
 
     /// Returns the launch that sums slices, `[batch, n_slices, m, n]`, in the buffer `from`, and applies the epilogue.
-    pub(super) fn sum(&self, from: Slot, n_slices: u64) -> Launch {
+    pub(super) fn sum(&self, from: Slot, n_slices: u64, limits: Limits) -> Launch {
+        let threads = limits.width(THREADS);
         let [_, m, n] = self.size;
         let [bias, residual] = self.args(from);
         let words = [self.n_out(), m * n, n, n_slices].map(|n| n as u32);
+        let mut overrides = self.overrides().to_vec();
+        overrides.push(("THREADS", threads));
         Launch {
             kernel: &SUM,
-            overrides: self.overrides().to_vec(),
-            grid: grid(self.n_out().div_ceil(BLOCK)),
+            overrides,
+            grid: grid(self.n_out().div_ceil(4 * u64::from(threads))),
             args: vec![
                 Arg::Buffer(from),
                 bias,
@@ -77,13 +77,9 @@ impl Finish {
 
 /// Returns the launch that applies an epilogue to [`Slot::A`], a product `[m, n]`: [`Slot::Out`]. `None` for products that exceed a
 /// binding, and for those without elements.
-pub fn epilogue_job(
-    [m, n]: [u64; 2],
-    epilogue: Epilogue<()>,
-    max_binding_bytes: u64,
-) -> Option<Job> {
+pub fn epilogue_job([m, n]: [u64; 2], epilogue: Epilogue<()>, limits: Limits) -> Option<Job> {
     let n_out = m.checked_mul(n)?;
-    if n_out == 0 || n_out > elements_of_binding(max_binding_bytes) {
+    if n_out == 0 || n_out > elements_of_binding(limits.binding_bytes) {
         return None;
     }
     let finish = Finish {
@@ -93,6 +89,6 @@ pub fn epilogue_job(
     let of_product = [Slot::A, Slot::Out].map(|slot| (slot, padded_bytes(n_out)));
     Some(Job {
         buffers: of_product.into_iter().chain(finish.buffers()).collect(),
-        launches: vec![finish.sum(Slot::A, 1)],
+        launches: vec![finish.sum(Slot::A, 1, limits)],
     })
 }

@@ -2,10 +2,10 @@
 
 use super::matmul_launch::{Args, Product, fused_launch, launch, naive_launch};
 use super::matmul_parts::in_parts;
-use super::matmul_tiling::MatmulLimits;
+use super::matmul_tiling::TileLimits;
 use super::{check_sizes, elements_of_binding, padded_bytes, reduce_columns_job};
 use crate::Result;
-use crate::kernels::{Arg, Job, Slot};
+use crate::kernels::{Arg, Job, Limits, Slot};
 use crate::ops::{Epilogue, Reduction};
 
 /// Returns the launches that compute [`Slot::Out`], `[batch, m, n]`, from `A` and `B`. Buffers larger than a
@@ -14,11 +14,12 @@ use crate::ops::{Epilogue, Reduction};
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, and for matrices that exceed their
 /// buffers.
-pub fn matmul_job(what: &Product, limits: MatmulLimits, max_binding_bytes: u64) -> Result<Job> {
+pub fn matmul_job(what: &Product, limits: Limits) -> Result<Job> {
     what.check()?;
-    let most = elements_of_binding(max_binding_bytes);
+    let most = elements_of_binding(limits.binding_bytes);
+    let tiles = TileLimits::of(limits);
     let n_out = what.batch * what.m * what.n;
-    let (tiling, k_slice) = limits.choose(what);
+    let (tiling, k_slice) = tiles.choose(what);
     let slices = what.k.div_ceil(k_slice);
     let buffers = vec![
         (Slot::A, padded_bytes(what.a.n)),
@@ -28,7 +29,7 @@ pub fn matmul_job(what: &Product, limits: MatmulLimits, max_binding_bytes: u64) 
     if what.a.n.max(what.b.n).max(slices * n_out) > most {
         return Ok(Job {
             buffers,
-            launches: in_parts(what, limits, most),
+            launches: in_parts(what, tiles, most),
         });
     }
     let out = if slices == 1 { Slot::Out } else { Slot::Slices };
@@ -37,7 +38,7 @@ pub fn matmul_job(what: &Product, limits: MatmulLimits, max_binding_bytes: u64) 
         launches: vec![launch(
             what,
             tiling,
-            limits.workgroup_bytes,
+            tiles.workgroup_bytes,
             k_slice,
             Args::whole(what.n, out),
         )],
@@ -46,7 +47,7 @@ pub fn matmul_job(what: &Product, limits: MatmulLimits, max_binding_bytes: u64) 
         job.buffers
             .push((Slot::Slices, padded_bytes(slices * n_out)));
         let size = [what.batch, slices, what.m * what.n];
-        append_sum(&mut job, size, max_binding_bytes)?;
+        append_sum(&mut job, size, limits)?;
     }
     Ok(job)
 }
@@ -60,13 +61,13 @@ pub fn matmul_job(what: &Product, limits: MatmulLimits, max_binding_bytes: u64) 
 pub fn matmul_epilogue_job(
     what: &Product,
     epilogue: Epilogue<()>,
-    limits: MatmulLimits,
-    max_binding_bytes: u64,
+    limits: Limits,
 ) -> Result<Option<Job>> {
     what.check()?;
-    let most = elements_of_binding(max_binding_bytes);
+    let most = elements_of_binding(limits.binding_bytes);
+    let tiles = TileLimits::of(limits);
     let n_out = what.batch * what.m * what.n;
-    let (tiling, k_slice) = limits.choose(what);
+    let (tiling, k_slice) = tiles.choose(what);
     let slices = what.k.div_ceil(k_slice);
     if what.a.n.max(what.b.n).max(slices * n_out) > most {
         return Ok(None);
@@ -78,7 +79,7 @@ pub fn matmul_epilogue_job(
     ];
     let finish = what.finish(epilogue);
     buffers.extend(finish.buffers());
-    let memory = limits.workgroup_bytes;
+    let memory = tiles.workgroup_bytes;
     let launches = if slices == 1 {
         vec![fused_launch(what, tiling, memory, k_slice, epilogue)]
     } else {
@@ -86,7 +87,7 @@ pub fn matmul_epilogue_job(
         let args = Args::whole(what.n, Slot::Slices);
         vec![
             launch(what, tiling, memory, k_slice, args),
-            finish.sum(Slot::Slices, slices),
+            finish.sum(Slot::Slices, slices, limits),
         ]
     };
     Ok(Some(Job { buffers, launches }))
@@ -96,7 +97,7 @@ pub fn matmul_epilogue_job(
 ///
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0.
-pub fn matmul_naive_job(m: u64, n: u64, k: u64) -> Result<Job> {
+pub fn matmul_naive_job([m, n, k]: [u64; 3], limits: Limits) -> Result<Job> {
     check_sizes(&[&[m, k], &[k, n], &[m, n]])?;
     Ok(Job {
         buffers: vec![
@@ -104,13 +105,13 @@ pub fn matmul_naive_job(m: u64, n: u64, k: u64) -> Result<Job> {
             (Slot::B, padded_bytes(k * n)),
             (Slot::Out, padded_bytes(m * n)),
         ],
-        launches: vec![naive_launch(m, n, k)],
+        launches: vec![naive_launch([m, n, k], limits)],
     })
 }
 
 /// Appends launches that add the slices of each product.
-pub(super) fn append_sum(job: &mut Job, size: [u64; 3], max_binding_bytes: u64) -> Result<()> {
-    let sum = reduce_columns_job(Reduction::Sum, size, max_binding_bytes)?;
+pub(super) fn append_sum(job: &mut Job, size: [u64; 3], limits: Limits) -> Result<()> {
+    let sum = reduce_columns_job(Reduction::Sum, size, limits)?;
     // The input of the reduction is [`Slot::Slices`] instead of `A`.
     let scratch = |(slot, _): &(Slot, u64)| matches!(slot, Slot::Partials | Slot::FewerPartials);
     job.buffers.extend(sum.buffers.into_iter().filter(scratch));
@@ -131,18 +132,15 @@ mod tests {
 
     #[test]
     fn long_sums_of_small_products_are_split() {
-        let limits = MatmulLimits {
-            workgroup_bytes: 16_384,
-            wide_units: None,
-        };
+        let limits = Limits::of_bindings(1 << 30);
         assert_eq!(
-            matmul_job(&Product::dense(1, 4096, 4096, 4096), limits, 1 << 30)
+            matmul_job(&Product::dense(1, 4096, 4096, 4096), limits)
                 .unwrap()
                 .launches
                 .len(),
             1
         );
-        let job = matmul_job(&Product::dense(1, 16, 16, 65_536), limits, 1 << 30).unwrap();
+        let job = matmul_job(&Product::dense(1, 16, 16, 65_536), limits).unwrap();
         assert!(job.launches.len() >= 2);
         let partials = job.buffers.iter().find(|(slot, _)| *slot == Slot::Slices);
         assert_eq!(partials.map(|p| p.1), Some(256 * 1024));

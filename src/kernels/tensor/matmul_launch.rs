@@ -1,9 +1,9 @@
 //! Launches of matrix products, and the layouts that describe them.
 
 use super::epilogue::Finish;
-use super::matmul_tiling::{MatmulLimits, Tiling};
-use super::{R, U, W, check_sizes, grid, kernel, span};
-use crate::kernels::{Arg, KernelInfo, Launch, Slot};
+use super::matmul_tiling::{TileLimits, Tiling};
+use super::{R, THREADS, U, W, check_sizes, grid, kernel, span};
+use crate::kernels::{Arg, KernelInfo, Launch, Limits, Slot};
 use crate::ops::Epilogue;
 use crate::{Error, Result};
 
@@ -149,7 +149,7 @@ impl Args {
 }
 
 /// Returns the launch of a product that is part of a larger one.
-pub(super) fn part_launch(what: &Product, limits: MatmulLimits, args: Args) -> Launch {
+pub(super) fn part_launch(what: &Product, limits: TileLimits, args: Args) -> Launch {
     let (tiling, k_slice) = limits.choose_whole(what);
     launch(what, tiling, limits.workgroup_bytes, k_slice, args)
 }
@@ -167,11 +167,12 @@ pub(in crate::kernels) fn tiled_launch(what: &Product, tile: u64) -> Option<Laun
 }
 
 /// Returns the launch that computes [`Slot::Out`], `[m, n]`, from dense `A` and `B`, one element per invocation.
-pub(in crate::kernels) fn naive_launch(m: u64, n: u64, k: u64) -> Launch {
+pub(in crate::kernels) fn naive_launch([m, n, k]: [u64; 3], limits: Limits) -> Launch {
+    let threads = limits.width(THREADS);
     Launch {
         kernel: &NAIVE,
-        overrides: Vec::new(),
-        grid: grid((m * n).div_ceil(256)),
+        overrides: vec![("THREADS", threads)],
+        grid: grid((m * n).div_ceil(threads.into())),
         args: vec![
             Arg::Buffer(Slot::A),
             Arg::Buffer(Slot::B),

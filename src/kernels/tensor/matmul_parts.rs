@@ -1,7 +1,7 @@
 //! Matrix products of buffers that are larger than a binding: batches, rows, columns or sums are processed in parts.
 
 use super::matmul_launch::{Args, MAX_SLICE, Matrix, Product, part_launch};
-use super::matmul_tiling::MatmulLimits;
+use super::matmul_tiling::TileLimits;
 use super::{SLICE, around, parts};
 use crate::kernels::{Launch, Slot};
 
@@ -98,7 +98,7 @@ impl Part {
 }
 
 /// Returns the launches of a product. No binding has more than `most` elements.
-pub(super) fn in_parts(what: &Product, limits: MatmulLimits, most: u64) -> Vec<Launch> {
+pub(super) fn in_parts(what: &Product, limits: TileLimits, most: u64) -> Vec<Launch> {
     // Slices are rounded outwards: start to the alignment, end to four elements.
     let part = Part::choose(what, most.saturating_sub(SLICE + 4).max(1));
     let mut launches = Vec::new();
@@ -140,14 +140,11 @@ pub(super) fn in_parts(what: &Product, limits: MatmulLimits, most: u64) -> Vec<L
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernels::Arg;
+    use crate::kernels::{Arg, Limits};
 
     /// Checks that the launches compute each product once, and that no slice is too large or exceeds its buffer.
     fn check(what: &Product, most: u64) -> usize {
-        let limits = MatmulLimits {
-            workgroup_bytes: 16 << 10,
-            wide_units: None,
-        };
+        let limits = TileLimits::of(Limits::WEBGPU);
         let launches = in_parts(what, limits, most);
         let n_out = what.batch * what.m * what.n;
         let mut made = 0;

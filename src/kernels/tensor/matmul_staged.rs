@@ -5,7 +5,7 @@ use super::matmul_launch::fuse;
 use super::matmul_time::{MIN_SLICE, SLICES, time};
 use super::{Matrix, Product, grid, padded_bytes, padded_bytes_of};
 use crate::Result;
-use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
+use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Slot};
 use crate::ops::{DType, Epilogue};
 
 /// A kernel that stages tiles of its factors in workgroup memory.
@@ -249,13 +249,14 @@ pub(super) fn job_of(
     };
     if !epilogue.is_none() {
         if slices > 1 {
-            job.launches.push(finish.sum(Slot::Slices, slices));
+            job.launches
+                .push(finish.sum(Slot::Slices, slices, Limits::WEBGPU));
         } else if let [only] = &mut job.launches[..] {
             fuse(only, form.fused_kernel(staged), finish);
         }
     } else if slices > 1 {
         let size = [what.batch, slices, what.m * what.n];
-        append_sum(&mut job, size, max_binding_bytes)?;
+        append_sum(&mut job, size, Limits::of_bindings(max_binding_bytes))?;
     }
     Ok(Some(job))
 }

@@ -2,14 +2,17 @@
 
 use super::matmul_launch::{MAX_SLICE, Product};
 use super::matmul_time::{MIN_SLICE, SLICES, time};
+use crate::kernels::{Limits, Registers};
 
 /// Limits of a device that decide the tiles of a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MatmulLimits {
+pub(super) struct TileLimits {
+    /// Maximum number of invocations of a workgroup.
+    pub(super) invocations: u32,
     /// Workgroup memory that one workgroup may use without a loss of occupancy, in bytes.
-    pub workgroup_bytes: u32,
+    pub(super) workgroup_bytes: u32,
     /// Number of compute units, for GPUs with registers for wide tiles; `None` for others.
-    pub wide_units: Option<u32>,
+    pub(super) wide_units: Option<u32>,
 }
 
 /// Tile configuration of a workgroup.
@@ -37,6 +40,11 @@ pub(super) const WIDE: [(Tiling, u64); 3] = [
     (Tiling::new([16, 8], [2, 2], 2), 37),
     (Tiling::new([8, 8], [2, 1], 2), 28),
 ];
+
+/// Workgroup memory of tiles on devices of unknown compute units: that of WebGPU, of which several workgroups fit.
+const WORKGROUP_BYTES: u32 = 16 << 10;
+/// Number of compute units that is assumed where it is unknown.
+const UNITS: u32 = 128;
 
 /// Number of workgroups that keeps a large device busy.
 const ENOUGH_TILES: u64 = 256;
@@ -80,7 +88,23 @@ impl Tiling {
     }
 }
 
-impl MatmulLimits {
+impl TileLimits {
+    /// Returns the limits of a device.
+    pub(super) fn of(limits: Limits) -> Self {
+        let most = limits.workgroup_bytes;
+        let is_wide = limits.registers == Registers::Many;
+        Self {
+            invocations: limits.invocations,
+            workgroup_bytes: match limits.compute_units {
+                // Leaves room for two workgroups per compute unit, to hide latency.
+                Some(units) => most.min(units.workgroup_bytes / 2),
+                None if is_wide => most,
+                None => most.min(WORKGROUP_BYTES),
+            },
+            wide_units: is_wide.then(|| limits.compute_units.map_or(UNITS, |units| units.n)),
+        }
+    }
+
     /// Returns the tiles of a product, and the length of its slices of k.
     pub(super) fn choose(self, what: &Product) -> (Tiling, u64) {
         let least = what.k.div_ceil(MAX_SLICE);
@@ -90,7 +114,7 @@ impl MatmulLimits {
             slices.map(move |n| tiling.k_slice(what.k, n.max(least)))
         });
         fastest.unwrap_or_else(|| {
-            let tiling = square(what);
+            let tiling = self.square(what);
             let wanted = ENOUGH_TILES.div_ceil(tiling.n_tiles(what));
             let slices = wanted.min(what.k / MIN_SLICE).max(least);
             (tiling, tiling.k_slice(what.k, slices))
@@ -102,7 +126,7 @@ impl MatmulLimits {
         let whole = |tiling: Tiling| tiling.k_slice(what.k, 1);
         let fastest = self.fastest(what, |tiling| std::iter::once(whole(tiling)));
         fastest.unwrap_or_else(|| {
-            let tiling = square(what);
+            let tiling = self.square(what);
             (tiling, whole(tiling))
         })
     }
@@ -117,7 +141,7 @@ impl MatmulLimits {
         let units = self.wide_units?.into();
         let mut found = None;
         for (tiling, speed) in WIDE {
-            if tiling.step_bytes() > self.workgroup_bytes.into() {
+            if !self.allow(tiling) {
                 continue;
             }
             for k_slice in lengths(tiling) {
@@ -129,17 +153,24 @@ impl MatmulLimits {
         }
         found.map(|(choice, _)| choice)
     }
-}
 
-/// Returns the largest square tiles of which there are enough to keep a large device busy.
-fn square(what: &Product) -> Tiling {
-    let [large, medium, small] = SQUARE;
-    if large.n_tiles(what) >= 200 {
-        large
-    } else if medium.n_tiles(what) >= 100 {
-        medium
-    } else {
-        small
+    /// Returns the largest square tiles that the device allows and of which there are enough to keep a large device busy.
+    fn square(self, what: &Product) -> Tiling {
+        let [large, medium, small] = SQUARE;
+        if large.n_tiles(what) >= 200 && self.allow(large) {
+            large
+        } else if medium.n_tiles(what) >= 100 && self.allow(medium) {
+            medium
+        } else {
+            small
+        }
+    }
+
+    /// Returns true if a workgroup may have such tiles.
+    fn allow(self, tiling: Tiling) -> bool {
+        let [lanes_n, lanes_m] = tiling.lanes;
+        let threads = lanes_n * lanes_m * tiling.groups_k;
+        threads <= self.invocations.into() && tiling.step_bytes() <= self.workgroup_bytes.into()
     }
 }
 
@@ -162,8 +193,30 @@ mod tests {
     }
 
     #[test]
+    fn tiles_are_within_the_limits_of_the_device() {
+        for registers in [Registers::Few, Registers::Usual, Registers::Many] {
+            for (invocations, workgroup_bytes) in [(64, 8 << 10), (128, 16 << 10), (1024, 32 << 10)]
+            {
+                let limits = TileLimits::of(Limits {
+                    invocations,
+                    workgroup_bytes,
+                    registers,
+                    ..Limits::WEBGPU
+                });
+                for [m, n, k] in [[1, 1, 1], [4096; 3], [16, 16, 1 << 20]] {
+                    let what = Product::dense(1, m, n, k);
+                    for (tiling, _) in [limits.choose(&what), limits.choose_whole(&what)] {
+                        assert!(limits.allow(tiling), "{limits:?} {tiling:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
     fn tiles_fill_the_device() {
-        let limits = MatmulLimits {
+        let limits = TileLimits {
+            invocations: 1024,
             workgroup_bytes: 48 << 10,
             wide_units: Some(132),
         };
@@ -178,7 +231,7 @@ mod tests {
         assert_eq!(choice(512, 512, 512), (32, 1));
         // Few tiles, and many terms.
         assert!(choice(128, 128, 16_384).1 > 1);
-        let narrow = MatmulLimits {
+        let narrow = TileLimits {
             workgroup_bytes: 16 << 10,
             ..limits
         };
@@ -191,7 +244,8 @@ mod tests {
     #[test]
     fn slices_are_whole_steps_of_limited_length() {
         for wide_units in [None, Some(1), Some(132)] {
-            let limits = MatmulLimits {
+            let limits = TileLimits {
+                invocations: 256,
                 workgroup_bytes: 48 << 10,
                 wide_units,
             };

@@ -42,7 +42,6 @@ use crate::{Error, Result};
 
 pub use attention::attention_job;
 pub use attention_decode::attention_decode_job;
-pub use attention_form::AttentionTiles;
 #[cfg(not(target_arch = "wasm32"))]
 pub use attention_half::{attention_half_job, takes_heads};
 pub use attention_launch::{AttentionSize, Heads};
@@ -59,14 +58,13 @@ pub use matmul_launch::{Matrix, Product};
 pub use matmul_staged::{MatrixUnits, takes_units};
 #[cfg(not(target_arch = "wasm32"))]
 pub use matmul_tf32::matmul_tf32_job;
-pub use matmul_tiling::MatmulLimits;
 pub use norm::norm_job;
 #[cfg(not(target_arch = "wasm32"))]
 pub use quantized::FEW_ROWS;
 pub use quantized::{QuantizedProduct, matmul_quantized_job};
 pub use reduce::{reduce_columns_job, reduce_rows_job, takes_columns, takes_rows};
 pub use rotary::{Rotary, rotary_job};
-pub use softmax::{SoftmaxLimits, softmax_job};
+pub use softmax::softmax_job;
 #[cfg(not(target_arch = "wasm32"))]
 pub use unpack::unpack_job;
 #[cfg(cuda_engine)]
@@ -123,6 +121,9 @@ pub const fn padded_bytes(n: u64) -> u64 {
 pub const fn padded_bytes_of(dtype: DType, n: u64) -> u64 {
     padded_bytes(n.div_ceil(dtype.per_word()))
 }
+
+/// Number of invocations of a workgroup for kernels without tiles, on devices that allow as many.
+const THREADS: u32 = 256;
 
 const R: Access = Access::Read;
 const W: Access = Access::ReadWrite;

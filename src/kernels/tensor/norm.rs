@@ -4,7 +4,7 @@ use super::{
     R, U, W, beyond_binding, check_sizes, grid, kernel, padded_bytes, rows_in_parts, takes_row,
 };
 use crate::Result;
-use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
+use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Slot};
 use crate::ops::Norm;
 
 pub(super) static NORM: KernelInfo =
@@ -13,7 +13,7 @@ pub(super) static NORM: KernelInfo =
 /// Number of elements per invocation. Only rows with more than `ITEMS * MAX_WIDTH` elements have more.
 const ITEMS: u64 = 16;
 /// Maximum number of invocations per row.
-const MAX_WIDTH: u64 = 256;
+const MAX_WIDTH: u32 = 256;
 
 /// Returns the launches that normalise the rows of `A`, `[rows, cols]`, into [`Slot::Out`], with a weight per column in
 /// `B` and a bias per column in `Bias`, if present. There are several if all rows together are larger than a binding.
@@ -25,8 +25,9 @@ pub fn norm_job(
     norm: Norm,
     [rows, cols]: [u64; 2],
     [has_weight, has_bias]: [bool; 2],
-    max_binding_bytes: u64,
+    limits: Limits,
 ) -> Result<Job> {
+    let max_binding_bytes = limits.binding_bytes;
     check_sizes(&[&[rows, cols]])?;
     if !takes_row(cols, max_binding_bytes) {
         return Err(beyond_binding("cols", cols, max_binding_bytes));
@@ -37,7 +38,14 @@ pub fn norm_job(
     buffers.extend(has_bias.then(|| (Slot::Bias, padded_bytes(cols))));
     let parts = rows_in_parts([rows, cols], max_binding_bytes);
     let launch = |(rows, args, offset)| {
-        norm_launch(norm, [rows, cols], [has_weight, has_bias], args, offset)
+        norm_launch(
+            norm,
+            [rows, cols],
+            [has_weight, has_bias],
+            limits,
+            args,
+            offset,
+        )
     };
     Ok(Job {
         buffers,
@@ -50,10 +58,12 @@ pub(in crate::kernels) fn norm_launch(
     norm: Norm,
     [rows, cols]: [u64; 2],
     [has_weight, has_bias]: [bool; 2],
+    limits: Limits,
     [a, out]: [Arg; 2],
     offset: u64,
 ) -> Launch {
-    let width = cols.div_ceil(ITEMS).next_power_of_two().min(MAX_WIDTH);
+    let most = limits.width(MAX_WIDTH).into();
+    let width = cols.div_ceil(ITEMS).next_power_of_two().min(most);
     let threads = width.max(64);
     let given = |slot, is_there| match is_there {
         true => Arg::Buffer(slot),

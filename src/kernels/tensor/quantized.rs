@@ -3,7 +3,7 @@
 use super::{R, U, W, around, beyond_binding, check_sizes, elements_of_binding, elements_of_slice};
 use super::{grid, how_many, kernel, padded_bytes, parts};
 use crate::Result;
-use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
+use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Slot};
 use crate::ops::Quantization;
 
 pub(super) static MATMUL_QUANTIZED: KernelInfo = kernel(
@@ -18,17 +18,25 @@ pub(super) static MATVEC_QUANTIZED: KernelInfo = kernel(
     &[R, R, W, U],
 );
 
-/// Rows and columns of a workgroup's tile.
+/// Rows of a workgroup's tile.
 const ROWS: u64 = 32;
-const COLS: u64 = 64;
 
 /// Most rows of a product that the kernel for few rows computes: the memory bandwidth of the weights limits them.
 pub const FEW_ROWS: u64 = 8;
 /// Most rows of a workgroup of that kernel, and the columns that its invocations take.
 const ROWS_AT_ONCE: u64 = 4;
 const COLS_AT_ONCE: u64 = 4;
-/// Invocations of its workgroups.
-const THREADS: u64 = 128;
+/// Invocations of workgroups, and workgroup memory in bytes of tiles of as many; half as many invocations need less.
+const THREADS: u32 = 128;
+const TILE_BYTES: u32 = 12 << 10;
+
+/// Returns the number of invocations of workgroups.
+fn threads(limits: Limits) -> u64 {
+    match limits.allow(THREADS, TILE_BYTES) {
+        true => THREADS.into(),
+        false => u64::from(THREADS) / 2,
+    }
+}
 
 /// The kernel of a launch, with overrides and workgroups that its sizes determine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +49,7 @@ enum Choice {
 
 impl Choice {
     /// Chooses for `m` rows of `k` terms. Rows of weights have `pitch` elements.
-    fn of(quantization: Quantization, m: u64, k: u64, pitch: u64) -> Self {
+    fn of(quantization: Quantization, m: u64, k: u64, pitch: u64, threads: u64) -> Self {
         // An invocation loads 16 bytes at once, or 32 packed weights.
         let at_once = match quantization {
             Quantization::F16 => 8,
@@ -54,15 +62,15 @@ impl Choice {
         Self::FewRows {
             rows: m.div_ceil(m.div_ceil(ROWS_AT_ONCE)),
             // Two loads or more per invocation, where that leaves enough of them.
-            width: (n_loads / 2).next_power_of_two().clamp(4, THREADS),
+            width: (n_loads / 2).next_power_of_two().clamp(4, threads),
         }
     }
 
     /// Returns the number of workgroups along n and in total.
-    const fn groups(self, m: u64, n: u64) -> [u64; 2] {
+    const fn groups(self, m: u64, n: u64, threads: u64) -> [u64; 2] {
         let [rows, cols] = match self {
-            Self::Tiles => [ROWS, COLS],
-            Self::FewRows { rows, width } => [rows, COLS_AT_ONCE * (THREADS / width)],
+            Self::Tiles => [ROWS, threads / 2],
+            Self::FewRows { rows, width } => [rows, COLS_AT_ONCE * (threads / width)],
         };
         let groups_n = n.div_ceil(cols);
         [groups_n, groups_n * m.div_ceil(rows)]
@@ -112,7 +120,13 @@ impl QuantizedProduct {
     }
 
     /// Returns the launch of a part that starts at a row, a column and a term.
-    fn launch(&self, part: Part, [row, col, from]: [u64; 3], is_whole: bool) -> Launch {
+    fn launch(
+        &self,
+        part: Part,
+        [row, col, from]: [u64; 3],
+        is_whole: bool,
+        limits: Limits,
+    ) -> Launch {
         let Part { m, n, k } = part;
         let bound = |slot, from: u64, n: u64| match is_whole {
             true => (Arg::Buffer(slot), from),
@@ -123,8 +137,9 @@ impl QuantizedProduct {
         let w_bytes = self.weight_bytes((n - 1) * self.k + k) + w_byte % 4;
         let (w, w_from) = bound(Slot::B, w_byte / 4, w_bytes.div_ceil(4));
         let (c, c_from) = bound(Slot::Out, row * self.n + col, (m - 1) * self.n + n);
-        let choice = Choice::of(self.quantization, m, k, self.k);
-        let [groups_n, n_groups] = choice.groups(m, n);
+        let threads = threads(limits);
+        let choice = Choice::of(self.quantization, m, k, self.k, threads);
+        let [groups_n, n_groups] = choice.groups(m, n, threads);
         let words = [
             m,
             n,
@@ -142,6 +157,7 @@ impl QuantizedProduct {
         let mut overrides = vec![
             ("BITS", self.quantization.bits()),
             ("ADD", (from > 0).into()),
+            ("THREADS", threads as u32),
         ];
         if self.is_bfloat {
             overrides.push(("BFLOAT", 1));
@@ -151,7 +167,6 @@ impl QuantizedProduct {
             Choice::FewRows { rows, width } => {
                 overrides.push(("ROWS", rows as u32));
                 overrides.push(("WIDTH", width as u32));
-                overrides.push(("THREADS", THREADS as u32));
                 &MATVEC_QUANTIZED
             }
         };
@@ -170,7 +185,8 @@ impl QuantizedProduct {
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, rows that are not a whole number of
 /// blocks, and bindings of less than 256 weights.
-pub fn matmul_quantized_job(what: &QuantizedProduct, max_binding_bytes: u64) -> Result<Job> {
+pub fn matmul_quantized_job(what: &QuantizedProduct, limits: Limits) -> Result<Job> {
+    let max_binding_bytes = limits.binding_bytes;
     let QuantizedProduct {
         quantization,
         m,
@@ -193,7 +209,8 @@ pub fn matmul_quantized_job(what: &QuantizedProduct, max_binding_bytes: u64) -> 
     for (row, m) in parts(m, part.m) {
         for (col, n) in parts(n, part.n) {
             for (from, k) in parts(k, part.k) {
-                launches.push(what.launch(Part { m, n, k }, [row, col, from], is_whole));
+                let part = Part { m, n, k };
+                launches.push(what.launch(part, [row, col, from], is_whole, limits));
             }
         }
     }
@@ -213,7 +230,7 @@ mod tests {
 
     #[test]
     fn few_rows_have_a_kernel_of_their_own() {
-        let rows = |m| match Choice::of(Quantization::Q4K, m, 4096, 4096) {
+        let rows = |m| match Choice::of(Quantization::Q4K, m, 4096, 4096, 128) {
             Choice::FewRows { rows, width: 64 } => Some(rows),
             other => {
                 assert_eq!(other, Choice::Tiles);
@@ -229,23 +246,31 @@ mod tests {
     #[test]
     fn rows_that_are_not_whole_vectors_are_computed_in_tiles() {
         for [k, pitch] in [[4, 4], [12, 12], [256, 4100]] {
-            assert_eq!(Choice::of(Quantization::F16, 1, k, pitch), Choice::Tiles);
+            assert_eq!(
+                Choice::of(Quantization::F16, 1, k, pitch, 128),
+                Choice::Tiles
+            );
         }
         let rows = 1;
         for (k, width) in [(8, 4), (16, 4), (256, 16), (4096, 128), (131_072, 128)] {
             let expected = Choice::FewRows { rows, width };
-            assert_eq!(Choice::of(Quantization::F16, 1, k, k), expected);
+            assert_eq!(Choice::of(Quantization::F16, 1, k, k, 128), expected);
         }
     }
 
     #[test]
     fn workgroups_cover_the_product() {
-        for (m, n) in [(1, 1), (5, 4097), (8, 32_000), (9, 65)] {
-            let choice = Choice::of(Quantization::Q6K, m, 512, 512);
-            let [groups_n, n_groups] = choice.groups(m, n);
+        let sizes = [(1, 1), (5, 4097), (8, 32_000), (9, 65)];
+        let sizes = sizes.into_iter();
+        for (limits, (m, n)) in
+            sizes.flat_map(|size| [Limits::WEBGPU, Limits::LEAST].map(|limits| (limits, size)))
+        {
+            let threads = threads(limits);
+            let choice = Choice::of(Quantization::Q6K, m, 512, 512, threads);
+            let [groups_n, n_groups] = choice.groups(m, n, threads);
             let [rows, cols] = match choice {
-                Choice::Tiles => [ROWS, COLS],
-                Choice::FewRows { rows, width } => [rows, COLS_AT_ONCE * (THREADS / width)],
+                Choice::Tiles => [ROWS, threads / 2],
+                Choice::FewRows { rows, width } => [rows, COLS_AT_ONCE * (threads / width)],
             };
             assert!((n..n + cols).contains(&(groups_n * cols)));
             assert!((m..m + rows).contains(&(n_groups / groups_n * rows)));

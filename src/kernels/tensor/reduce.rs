@@ -1,11 +1,12 @@
 //! Jobs of reductions along one axis, in as many levels as necessary. The order of additions depends on the shape only.
 
 use super::{
-    R, SLICE, U, W, around, beyond_binding, check_sizes, elements_of_binding, elements_of_slice,
+    R, SLICE, THREADS, U, W, around, beyond_binding, check_sizes, elements_of_binding,
+    elements_of_slice,
 };
 use super::{grid, kernel, padded_bytes, part, parts, previous_power_of_two, second};
 use crate::Result;
-use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
+use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Slot};
 use crate::ops::Reduction;
 
 pub(super) static ROWS: KernelInfo = kernel(
@@ -19,8 +20,6 @@ pub(super) static COLUMNS: KernelInfo = kernel(
     &[R, W, U],
 );
 
-/// Number of invocations of a workgroup.
-const THREADS: u64 = 256;
 /// Number of elements per invocation in `tensor_reduce_rows`.
 const ITEMS: u64 = 64;
 /// Maximum number of rows per invocation in `tensor_reduce_columns`.
@@ -65,13 +64,10 @@ pub const fn takes_rows(rows: u64, cols: u64, max_binding_bytes: u64) -> bool {
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, and for rows that are too long, see
 /// `takes_rows`.
-pub fn reduce_rows_job(
-    reduction: Reduction,
-    rows: u64,
-    cols: u64,
-    max_binding_bytes: u64,
-) -> Result<Job> {
+pub fn reduce_rows_job(reduction: Reduction, rows: u64, cols: u64, limits: Limits) -> Result<Job> {
     check_sizes(&[&[rows, cols]])?;
+    let max_binding_bytes = limits.binding_bytes;
+    let threads = limits.width(THREADS);
     if !takes_rows(rows, cols, max_binding_bytes) {
         return Err(beyond_binding("a", SLICE * cols, max_binding_bytes));
     }
@@ -86,7 +82,7 @@ pub fn reduce_rows_job(
     let (mut cols, mut reduction) = (cols, reduction);
     for level in 0.. {
         // As many invocations per row as have elements to reduce, at most a workgroup.
-        let width = cols.div_ceil(ITEMS).next_power_of_two().min(THREADS);
+        let width = cols.div_ceil(ITEMS).next_power_of_two().min(threads.into());
         let width = match max_binding_bytes / 4 {
             // Fewer, if parts of a row are so small that slices of the results would not be aligned.
             most if cols > most => width.min(previous_power_of_two(most / (SLICE * ITEMS))),
@@ -100,6 +96,7 @@ pub fn reduce_rows_job(
             rows,
             cols,
             width,
+            threads,
             chunks,
             from,
             to,
@@ -120,6 +117,7 @@ struct RowLevel {
     rows: u64,
     cols: u64,
     width: u64,
+    threads: u32,
     chunks: u64,
     from: Slot,
     to: Slot,
@@ -165,10 +163,11 @@ impl RowLevel {
             kernel: &ROWS,
             overrides: vec![
                 ("OP", self.reduction.code()),
+                ("THREADS", self.threads),
                 ("WIDTH", self.width as u32),
                 ("ALIGNED", aligned.into()),
             ],
-            grid: grid(n_out.div_ceil(THREADS / self.width)),
+            grid: grid(n_out.div_ceil(u64::from(self.threads) / self.width)),
             args: vec![
                 input(self.from),
                 input(match (self.reduction, self.from) {
@@ -200,9 +199,10 @@ pub const fn takes_columns(outer: u64, rows: u64, inner: u64, max_binding_bytes:
 pub fn reduce_columns_job(
     reduction: Reduction,
     [outer, rows, inner]: [u64; 3],
-    max_binding_bytes: u64,
+    limits: Limits,
 ) -> Result<Job> {
     check_sizes(&[&[outer, rows, inner]])?;
+    let max_binding_bytes = limits.binding_bytes;
     if !takes_columns(outer, rows, inner, max_binding_bytes) {
         return Err(beyond_binding("a", 2 * inner, max_binding_bytes));
     }
@@ -227,6 +227,7 @@ pub fn reduce_columns_job(
         add_buffer(&mut buffers, to, outer * chunks * inner);
         let level = ColumnLevel {
             reduction,
+            threads: limits.width(THREADS),
             outer,
             rows,
             inner,
@@ -248,6 +249,7 @@ pub fn reduce_columns_job(
 /// One level of the reduction of columns.
 struct ColumnLevel {
     reduction: Reduction,
+    threads: u32,
     outer: u64,
     rows: u64,
     inner: u64,
@@ -306,8 +308,8 @@ impl ColumnLevel {
         ];
         Launch {
             kernel: &COLUMNS,
-            overrides: vec![("OP", self.reduction.code())],
-            grid: grid(n_out.div_ceil(THREADS)),
+            overrides: vec![("OP", self.reduction.code()), ("THREADS", self.threads)],
+            grid: grid(n_out.div_ceil(self.threads.into())),
             args: vec![a, out, Arg::Params(params.map(|n| n as u32).to_vec())],
         }
     }
@@ -326,7 +328,7 @@ mod tests {
     #[test]
     fn long_rows_need_levels_and_large_ones_parts() {
         let n_launches = |cols, max| {
-            let job = reduce_rows_job(Reduction::Sum, 1, cols, max);
+            let job = reduce_rows_job(Reduction::Sum, 1, cols, Limits::of_bindings(max));
             job.unwrap().launches.len()
         };
         assert_eq!(n_launches(1, 1 << 27), 1);
@@ -338,7 +340,7 @@ mod tests {
 
     #[test]
     fn parts_of_rows_cover_them_once() {
-        let job = reduce_rows_job(Reduction::Max, 1, (1 << 26) + 77, 1 << 27).unwrap();
+        let job = reduce_rows_job(Reduction::Max, 1, (1 << 26) + 77, Limits::WEBGPU).unwrap();
         let mut ends = (0, 0);
         for launch in &job.launches[..3] {
             let (Arg::Slice(_, input), Arg::Slice(_, out)) = (&launch.args[0], &launch.args[2])

@@ -1,11 +1,11 @@
 //! Jobs of rotary positions.
 
 use super::{
-    R, SLICE, U, W, around, beyond_binding, check_sizes, elements_of_binding, elements_of_slice,
-    grid, kernel, padded_bytes, parts,
+    R, SLICE, THREADS, U, W, around, beyond_binding, check_sizes, elements_of_binding,
+    elements_of_slice, grid, kernel, padded_bytes, parts,
 };
 use crate::Result;
-use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
+use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Slot};
 
 pub(super) static ROTARY: KernelInfo = kernel(
     "tensor_rotary",
@@ -40,7 +40,8 @@ impl Rotary {
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, and for a head that is larger than a
 /// binding.
-pub fn rotary_job(what: &Rotary, max_binding_bytes: u64) -> Result<Job> {
+pub fn rotary_job(what: &Rotary, limits: Limits) -> Result<Job> {
+    let max_binding_bytes = limits.binding_bytes;
     check_sizes(&[
         &[what.rows, what.heads, 2, what.half],
         &[what.first.saturating_add(what.rows), 2, what.half],
@@ -55,7 +56,7 @@ pub fn rotary_job(what: &Rotary, max_binding_bytes: u64) -> Result<Job> {
         let args = [Slot::A, Slot::B, Slot::Out].map(|slot| (Arg::Buffer(slot), 0));
         let [a, (turns, _), (out, _)] = args;
         let first = what.first * what.half;
-        launches.push(launch(what, a, (turns, first), (out, what.to)));
+        launches.push(launch(what, a, (turns, first), (out, what.to), limits));
     } else {
         let most = elements_of_slice(max_binding_bytes);
         let rows_at_once = most / width;
@@ -82,7 +83,7 @@ pub fn rotary_job(what: &Rotary, max_binding_bytes: u64) -> Result<Job> {
                 let out = around(Slot::Out, what.to + from, what.to + from + n);
                 // The kernel counts pairs of cosine and sine.
                 let turns = (turns.0, turns.1 / 2);
-                launches.push(launch(&part, a, turns, out));
+                launches.push(launch(&part, a, turns, out, limits));
             }
         }
     }
@@ -102,13 +103,15 @@ fn launch(
     (a, from): (Arg, u64),
     (turns, first): (Arg, u64),
     (out, to): (Arg, u64),
+    limits: Limits,
 ) -> Launch {
+    let threads = limits.width(THREADS);
     let n = what.rows * what.heads * what.half;
     let words = [n, what.heads, what.half, first, from, to, 0, 0];
     Launch {
         kernel: &ROTARY,
-        overrides: Vec::new(),
-        grid: grid(n.div_ceil(256)),
+        overrides: vec![("THREADS", threads)],
+        grid: grid(n.div_ceil(threads.into())),
         args: vec![a, turns, out, Arg::Params(words.map(|n| n as u32).to_vec())],
     }
 }

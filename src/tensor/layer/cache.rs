@@ -2,7 +2,7 @@
 
 use super::config::LayerConfig;
 use super::projection::Rows;
-use crate::gpu::{Backend, Buffer, GpuDevice, Sized64};
+use crate::gpu::{Buffer, GpuDevice, Sized64};
 use crate::kernels::Slot;
 use crate::kernels::tensor::{Rotary, rotary_job};
 use crate::tensor::record::Recording;
@@ -36,7 +36,7 @@ impl Turns {
             first: first as u64,
             to: start as u64,
         };
-        let job = rotary_job(&what, recording.device().capabilities().max_binding_bytes)?;
+        let job = rotary_job(&what, recording.limits())?;
         let given = [
             (Slot::A, &rows.buffer, 0),
             (Slot::B, &self.buffer, 0),

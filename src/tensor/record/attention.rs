@@ -2,11 +2,9 @@
 
 use super::{AnyOperand, Operand, Recording};
 use crate::Result;
-use crate::gpu::{Backend, Buffer, Sized64};
+use crate::gpu::{Buffer, Sized64};
 use crate::kernels::Slot;
-use crate::kernels::tensor::{
-    AttentionSize, AttentionTiles, Heads, attention_decode_job, attention_job,
-};
+use crate::kernels::tensor::{AttentionSize, Heads, attention_decode_job, attention_job};
 use crate::tensor::layer::Attention;
 use crate::tensor::{DType, TensorView};
 
@@ -96,8 +94,8 @@ impl Recording {
             return Ok(false);
         };
         let types = [q.dtype, k.dtype, out.dtype];
-        let most = self.device().capabilities().max_binding_bytes;
-        let job = attention_decode_job(&size, types, [q_place, k_place, v_place], most)?;
+        let places = [q_place, k_place, v_place];
+        let job = attention_decode_job(&size, types, places, self.limits())?;
         let Some(job) = job else {
             return Ok(false);
         };
@@ -147,12 +145,7 @@ impl Recording {
             (Slot::Values, v_buffer, 0),
             (Slot::Out, out, 0),
         ];
-        let capabilities = self.device().capabilities();
-        let tiles = match self.device().info().has_few_registers() {
-            true => AttentionTiles::Few,
-            false => AttentionTiles::Any(capabilities.compute_units),
-        };
-        let job = attention_job(&size, [q, k, v], tiles, capabilities.max_binding_bytes)?;
+        let job = attention_job(&size, [q, k, v], self.limits())?;
         self.run(&job, &given).await
     }
 }

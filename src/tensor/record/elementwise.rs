@@ -2,7 +2,7 @@
 
 use super::{Operand, Recording};
 use crate::Result;
-use crate::gpu::{Backend, Buffer, Sized64};
+use crate::gpu::{Buffer, Sized64};
 use crate::kernels::Slot;
 use crate::kernels::tensor::{
     CopyAxis, Elementwise, MAX_STEPS, Source, Strided, copy_job, elementwise_job,
@@ -176,11 +176,11 @@ impl Recording {
             b: b_source.as_ref().map(|(source, _)| source.clone()),
             steps,
         };
-        let most = self.device().capabilities().max_binding_bytes;
-        if !what.fits(most) {
+        let limits = self.limits();
+        if !what.fits(limits.binding_bytes) {
             return Ok(false);
         }
-        let job = elementwise_job(&what, most)?;
+        let job = elementwise_job(&what, limits)?;
         let mut given = vec![(Slot::A, a.buffer, a_start), (Slot::Out, out, 0)];
         if let (Some(b), Some((_, start))) = (b, b_source) {
             given.push((Slot::B, b.buffer, start));
@@ -210,9 +210,9 @@ impl Recording {
             all.push(CopyAxis { n, from, to });
             to *= n;
         }
-        let most = self.device().capabilities().max_binding_bytes;
+        let limits = self.limits();
         let n_a = a.buffer.n_bytes() / 4;
-        let job = copy_job(&all, a.view.offset() as u64, n_a, most)?;
+        let job = copy_job(&all, a.view.offset() as u64, n_a, limits)?;
         self.run(&job, &[(Slot::A, a.buffer, 0), (Slot::Out, out, 0)])
             .await
     }

@@ -2,7 +2,7 @@
 
 use super::{AnyOperand, Given, Operand, Recording};
 use crate::Result;
-use crate::gpu::{Backend, Buffer};
+use crate::gpu::Buffer;
 use crate::kernels::Slot;
 use crate::kernels::tensor::epilogue_job;
 use crate::tensor::{Epilogue, Shape, Step, TensorView};
@@ -55,10 +55,10 @@ impl Recording {
         product: &Buffer,
         out: &Buffer,
     ) -> Result<()> {
-        let most = self.device().capabilities().max_binding_bytes;
+        let limits = self.limits();
         // The kernel of element-wise operations takes one other tensor, and loads vectors.
         if epilogue.bias.is_some() && epilogue.residual.is_some() {
-            let job = epilogue_job(size.map(|n| n as u64), epilogue.form(), most);
+            let job = epilogue_job(size.map(|n| n as u64), epilogue.form(), limits);
             if let Some(job) = job {
                 let mut given = vec![(Slot::A, product, 0), (Slot::Out, out, 0)];
                 given.extend(given_of(epilogue));

@@ -5,7 +5,7 @@ use super::attention::seen_keys;
 use super::elementwise::merged_axes;
 use super::{Download, Operand, Recording};
 use crate::Result;
-use crate::gpu::{Backend, Buffer, HostMemory, HostUse, Place, Recorder};
+use crate::gpu::{Buffer, HostMemory, HostUse, Place, Recorder};
 use crate::kernels::tensor::{Cast, cast_job};
 use crate::kernels::{SLICE_ALIGNMENT, Slot};
 use crate::tensor::layer::Attention;
@@ -204,10 +204,10 @@ impl Recording {
         if shape.is_empty() {
             return Ok(());
         }
-        let most = self.device().capabilities().max_binding_bytes;
+        let limits = self.limits();
         let is_copy = (a.dtype, to) == (DType::F32, DType::F32);
         let whole = cast_of(a, to);
-        let is_whole = !is_copy && whole.fits(most);
+        let is_whole = !is_copy && whole.fits(limits.binding_bytes);
         // Elements that are too far apart for a binding become contiguous f32 first.
         let wide = match is_copy || is_whole {
             true => out.clone(),
@@ -236,7 +236,7 @@ impl Recording {
             ],
         };
         for (what, from, to) in steps {
-            let job = cast_job(&what, most)?;
+            let job = cast_job(&what, limits)?;
             self.run(&job, &[(Slot::A, from, 0), (Slot::Out, to, 0)])
                 .await?;
         }
@@ -260,10 +260,10 @@ impl Recording {
             dtype: DType::F32,
         };
         let what = cast_of(a, dtype);
-        let most = self.device().capabilities().max_binding_bytes;
+        let limits = self.limits();
         // Bindings must be aligned, and the job's buffer ends at a multiple of 16 bytes.
-        if start.is_multiple_of(SLICE_ALIGNMENT) && what.fits(most) && n > 0 {
-            let job = cast_job(&what, most)?;
+        if start.is_multiple_of(SLICE_ALIGNMENT) && what.fits(limits.binding_bytes) && n > 0 {
+            let job = cast_job(&what, limits)?;
             let given = [(Slot::A, buffer, 0), (Slot::Out, to, start)];
             return self.run(&job, &given).await;
         }

@@ -23,7 +23,7 @@ use crate::gpu::{
     Recorder, Sized64, Stream, Submission,
 };
 use crate::kernels::tensor::{padded_bytes, padded_bytes_of};
-use crate::kernels::{Arg, Job, SLICE_ALIGNMENT, Slot};
+use crate::kernels::{Arg, Job, Limits, SLICE_ALIGNMENT, Slot};
 use crate::{Error, Result};
 
 pub(crate) use halves::AnyOperand;
@@ -87,6 +87,11 @@ impl Recording {
 
     pub(crate) fn device(&self) -> &GpuDevice {
         &self.device
+    }
+
+    /// Returns the limits of the device that jobs depend on.
+    pub(crate) fn limits(&self) -> Limits {
+        self.device.capabilities().limits()
     }
 
     /// Allocates an uncleared buffer for `n` elements.

@@ -2,7 +2,7 @@
 
 use super::{Operand, Recording};
 use crate::Result;
-use crate::gpu::{Backend, Buffer};
+use crate::gpu::Buffer;
 use crate::kernels::Slot;
 use crate::kernels::tensor::{norm_job, takes_row};
 use crate::tensor::layer::Norm;
@@ -50,10 +50,10 @@ impl Recording {
         }
         let cols = a.view.shape().dims().last().copied().unwrap_or(1);
         let (buffer, start) = self.dense(a).await?;
-        let most = self.device().capabilities().max_binding_bytes;
-        if takes_row(cols as u64, most) {
+        let limits = self.limits();
+        if takes_row(cols as u64, limits.binding_bytes) {
             let columns = [weight.is_some(), bias.is_some()];
-            let job = norm_job(norm, [(n / cols) as u64, cols as u64], columns, most)?;
+            let job = norm_job(norm, [(n / cols) as u64, cols as u64], columns, limits)?;
             let mut given = vec![(Slot::A, &buffer, start), (Slot::Out, out, 0)];
             given.extend(weight.map(|weight| (Slot::B, weight, 0)));
             given.extend(bias.map(|bias| (Slot::Bias, bias, 0)));

@@ -3,18 +3,12 @@
 use super::epilogue::{Dense, given_of};
 use super::{AnyOperand, Operand, Recording, word};
 use crate::Result;
-use crate::gpu::{Backend, Buffer, Sized64};
+use crate::gpu::{Buffer, Sized64};
 use crate::kernels::Slot;
 use crate::kernels::tensor::{
-    Convolution, MatmulLimits, Matrix, Product, convolve2d_job, matmul_epilogue_job, matmul_job,
+    Convolution, Matrix, Product, convolve2d_job, matmul_epilogue_job, matmul_job,
 };
 use crate::tensor::{Epilogue, Precision, Shape, TensorView};
-
-/// Workgroup memory per workgroup on devices that do not report their compute units. Small enough for several
-/// workgroups to run at once.
-const WORKGROUP_BYTES: u32 = 16 << 10;
-/// Compute units of devices that do not report them: those of a large GPU.
-const UNITS: u32 = 128;
 
 /// Shape of a product, and its factors as batches of matrices.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -206,39 +200,21 @@ impl Recording {
             a: a_matrix,
             b: b_matrix,
         };
-        let most = self.device().capabilities().max_binding_bytes;
-        let limits = self.matmul_limits();
+        let limits = self.limits();
         let mut given = vec![(Slot::A, &a, 0), (Slot::B, &b, 0)];
         if epilogue.is_none() {
             given.push((Slot::Out, out, 0));
-            return self.run(&matmul_job(&what, limits, most)?, &given).await;
+            return self.run(&matmul_job(&what, limits)?, &given).await;
         }
-        if let Some(job) = matmul_epilogue_job(&what, epilogue.form(), limits, most)? {
+        if let Some(job) = matmul_epilogue_job(&what, epilogue.form(), limits)? {
             given.push((Slot::Out, out, 0));
             given.extend(given_of(epilogue));
             return self.run(&job, &given).await;
         }
         let product = self.allocate(n_out)?;
         given.push((Slot::Out, &product, 0));
-        self.run(&matmul_job(&what, limits, most)?, &given).await?;
+        self.run(&matmul_job(&what, limits)?, &given).await?;
         self.finish(epilogue, [n_out / n, n], &product, out).await
-    }
-
-    /// Returns the limits of the device for products.
-    fn matmul_limits(&self) -> MatmulLimits {
-        let capabilities = self.device().capabilities();
-        let units = capabilities.compute_units;
-        let is_wide = self.device().info().has_many_registers();
-        let most = capabilities.max_workgroup_bytes;
-        MatmulLimits {
-            workgroup_bytes: match units {
-                // Leaves room for two workgroups per compute unit, to hide latency.
-                Some(units) => most.min(units.workgroup_bytes / 2),
-                None if is_wide => most,
-                None => WORKGROUP_BYTES,
-            },
-            wide_units: is_wide.then(|| units.map_or(UNITS, |units| units.n)),
-        }
     }
 
     /// Returns a factor in a layout that the kernel supports; copies it if necessary.
@@ -272,7 +248,7 @@ impl Recording {
             input: size(input.view),
             kernel: size(kernel.view),
         };
-        let job = convolve2d_job(&what, self.device().capabilities().max_binding_bytes)?;
+        let job = convolve2d_job(&what, self.limits())?;
         let given = [
             (Slot::A, &dense[0].0, dense[0].1),
             (Slot::B, &dense[1].0, dense[1].1),

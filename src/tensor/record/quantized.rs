@@ -50,7 +50,7 @@ impl Recording {
         }
         #[cfg(target_arch = "wasm32")]
         let _ = precision;
-        let job = matmul_quantized_job(&what, self.device().capabilities().max_binding_bytes)?;
+        let job = matmul_quantized_job(&what, self.limits())?;
         let [a, b] = factors;
         let given = [
             (Slot::A, a.0, a.1),

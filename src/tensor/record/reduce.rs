@@ -2,7 +2,7 @@
 
 use super::{Operand, Recording};
 use crate::Result;
-use crate::gpu::{Backend, Buffer};
+use crate::gpu::Buffer;
 use crate::kernels::Slot;
 use crate::kernels::tensor::{reduce_columns_job, reduce_rows_job, takes_columns, takes_rows};
 use crate::tensor::{Reduction, Shape, TensorView};
@@ -29,9 +29,10 @@ impl Recording {
         let inner: usize = dims.iter().skip(last + 1).product();
         let outer: usize = dims[..first].iter().product();
         let rows: usize = dims.get(first..=last).unwrap_or_default().iter().product();
-        let most = self.device().capabilities().max_binding_bytes;
+        let limits = self.limits();
         let [n_outer, n_rows, n_inner] = [outer, rows, inner].map(|n| n as u64);
-        let side_by_side = inner >= MIN_INNER && takes_columns(n_outer, n_rows, n_inner, most);
+        let side_by_side =
+            inner >= MIN_INNER && takes_columns(n_outer, n_rows, n_inner, limits.binding_bytes);
         if follow_each_other && (inner == 1 || side_by_side) {
             return self
                 .reduce_middle(reduction, a, [outer, rows, inner], out)
@@ -63,11 +64,11 @@ impl Recording {
             return self.fill(reduction.of_none(), outer * inner, out).await;
         }
         let (buffer, start) = self.dense(a).await?;
-        let most = self.device().capabilities().max_binding_bytes;
+        let limits = self.limits();
         let size = [outer, rows, inner].map(|n| n as u64);
         let job = match inner {
-            1 if takes_rows(size[0], size[1], most) => {
-                reduce_rows_job(reduction, size[0], size[1], most)?
+            1 if takes_rows(size[0], size[1], limits.binding_bytes) => {
+                reduce_rows_job(reduction, size[0], size[1], limits)?
             }
             1 => {
                 let rows = [outer, rows];
@@ -75,7 +76,7 @@ impl Recording {
                     .reduce_one_by_one(reduction, (&buffer, start), rows, out)
                     .await;
             }
-            _ => reduce_columns_job(reduction, size, most)?,
+            _ => reduce_columns_job(reduction, size, limits)?,
         };
         self.run(&job, &[(Slot::A, &buffer, start), (Slot::Out, out, 0)])
             .await
@@ -91,8 +92,8 @@ impl Recording {
         out: &Buffer,
     ) -> Result<()> {
         let (from, to) = (self.allocate(cols)?, self.allocate(1)?);
-        let most = self.device().capabilities().max_binding_bytes;
-        let job = reduce_rows_job(reduction, 1, cols as u64, most)?;
+        let limits = self.limits();
+        let job = reduce_rows_job(reduction, 1, cols as u64, limits)?;
         for row in 0..rows {
             self.copy((a, start as usize / 4 + row * cols), (&from, 0), cols)?;
             self.run(&job, &[(Slot::A, &from, 0), (Slot::Out, &to, 0)])
@@ -121,8 +122,8 @@ impl Recording {
             return self.fill(0.0, 1, out).await;
         }
         let ((a, a_start), (b, b_start)) = (self.dense(a).await?, self.dense(b).await?);
-        let most = self.device().capabilities().max_binding_bytes;
-        let job = reduce_rows_job(Reduction::Dot, 1, n as u64, most)?;
+        let limits = self.limits();
+        let job = reduce_rows_job(Reduction::Dot, 1, n as u64, limits)?;
         let given = [
             (Slot::A, &a, a_start),
             (Slot::B, &b, b_start),

@@ -2,7 +2,7 @@
 
 use super::{Operand, Recording};
 use crate::Result;
-use crate::gpu::{Backend, Buffer};
+use crate::gpu::Buffer;
 use crate::kernels::Slot;
 use crate::kernels::tensor::{Rotary, rotary_job};
 
@@ -34,7 +34,7 @@ impl Recording {
             first: first as u64,
             to: 0,
         };
-        let job = rotary_job(&what, self.device().capabilities().max_binding_bytes)?;
+        let job = rotary_job(&what, self.limits())?;
         let mut given = vec![(Slot::Out, out, 0)];
         given.extend(
             dense

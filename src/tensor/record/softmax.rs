@@ -2,9 +2,9 @@
 
 use super::{Operand, Recording};
 use crate::Result;
-use crate::gpu::{Backend, Buffer};
+use crate::gpu::Buffer;
 use crate::kernels::Slot;
-use crate::kernels::tensor::{SoftmaxLimits, softmax_job, takes_row};
+use crate::kernels::tensor::{softmax_job, takes_row};
 use crate::tensor::{Reduction, Shape, Step, TensorView};
 
 impl Recording {
@@ -16,14 +16,9 @@ impl Recording {
         }
         let cols = a.view.shape().dims().last().copied().unwrap_or(1);
         let (buffer, start) = self.dense(a).await?;
-        let capabilities = self.device().capabilities();
-        let limits = SoftmaxLimits {
-            invocations: capabilities.max_workgroup_invocations,
-            workgroup_bytes: capabilities.max_workgroup_bytes,
-        };
-        let most = capabilities.max_binding_bytes;
-        if takes_row(cols as u64, most) {
-            let job = softmax_job((n / cols) as u64, cols as u64, log, limits, most)?;
+        let limits = self.limits();
+        if takes_row(cols as u64, limits.binding_bytes) {
+            let job = softmax_job((n / cols) as u64, cols as u64, log, limits)?;
             let given = [(Slot::A, &buffer, start), (Slot::Out, out, 0)];
             return self.run(&job, &given).await;
         }

@@ -1,11 +1,10 @@
 //! Jobs of attention.
 
 use pagepress::internals::Job;
+use pagepress::internals::Limits;
 use pagepress::internals::tensor::{
-    AttentionSize, AttentionTiles, Heads, MatrixUnits, attention_decode_job, attention_half_job,
-    attention_job,
+    AttentionSize, Heads, MatrixUnits, attention_decode_job, attention_half_job, attention_job,
 };
-use pagepress::kernels::ComputeUnits;
 use pagepress::tensor::DType;
 
 use super::LARGE;
@@ -77,7 +76,7 @@ pub fn attention_half_jobs() -> Vec<Job> {
 }
 
 /// Returns attention of many rows, of few, and split along the keys.
-pub fn attention_jobs(units: Option<ComputeUnits>) -> Vec<Job> {
+pub fn attention_jobs(limits: Limits) -> Vec<Job> {
     let mut jobs = Vec::new();
     for dim in [64, 128, 256, 63] {
         for (n_q, n_k, mask) in [
@@ -97,15 +96,15 @@ pub fn attention_jobs(units: Option<ComputeUnits>) -> Vec<Job> {
                 continue;
             }
             let (size, places) = attention([n_q, n_k], dim, mask);
-            jobs.push(attention_job(&size, places, AttentionTiles::Any(units), LARGE).unwrap());
+            jobs.push(attention_job(&size, places, limits).unwrap());
         }
     }
-    jobs.extend(attention_decode_jobs());
+    jobs.extend(attention_decode_jobs(limits));
     jobs
 }
 
 /// Returns attention of few rows to keys and values of 16 bits.
-fn attention_decode_jobs() -> Vec<Job> {
+fn attention_decode_jobs(limits: Limits) -> Vec<Job> {
     let mut jobs = Vec::new();
     for dtype in [DType::F16, DType::BF16] {
         for (dim, n_q, n_k, mask) in [
@@ -120,7 +119,7 @@ fn attention_decode_jobs() -> Vec<Job> {
             let (size, places) = attention([n_q, n_k], dim, mask);
             for q_type in [dtype, DType::F32] {
                 let types = [q_type, dtype, DType::F32];
-                let job = attention_decode_job(&size, types, places, LARGE).unwrap();
+                let job = attention_decode_job(&size, types, places, limits).unwrap();
                 jobs.extend(job);
             }
         }
