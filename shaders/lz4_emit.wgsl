@@ -3,7 +3,7 @@
 // A workgroup is WIDTH invocations, LANES for a page, and takes pages PAGES * `workgroup_id.x` to `+ PAGES - 1`,
 // `+ PAGES * num_workgroups.x`, ...; an invocation encodes one sequence at a time.
 //
-// pages, sequences, sizes, places, tile_sums  outputs of lz4_parse.wgsl or lz4_cheapest.wgsl, and lz4_place.wgsl
+// pages, sequences, sizes, places  outputs of lz4_parse.wgsl or lz4_cheapest.wgsl, and lz4_place.wgsl
 // table   one pair per page: (start of its block in packed, in words; length in bytes | kind << 30)
 // packed  the blocks, each aligned to a word, padded with zero bytes. The sequence that owns the first byte of a word
 //         writes the whole word, with the bytes of the next sequence that complete it: every sequence but the last has
@@ -29,12 +29,11 @@ struct Params {
 @group(0) @binding(1) var<storage, read> sequences: array<vec2<u32>>;
 @group(0) @binding(2) var<storage, read> sizes: array<u32>;
 @group(0) @binding(3) var<storage, read> places: array<u32>;
-@group(0) @binding(4) var<storage, read> tile_sums: array<u32>;
-@group(0) @binding(5) var<storage, read_write> table: array<vec2<u32>>;
-@group(0) @binding(6) var<storage, read_write> packed: array<u32>;
-@group(0) @binding(7) var<uniform> params: Params;
+@group(0) @binding(4) var<storage, read_write> table: array<vec2<u32>>;
+@group(0) @binding(5) var<storage, read_write> packed: array<u32>;
+@group(0) @binding(6) var<uniform> params: Params;
 // The binding of lengths, where each page has its own.
-const LENGTHS: u32 = 8;
+const LENGTHS: u32 = 7;
 
 // Returns the bits of `v` shifted to byte `at` of a word, from -3 to 3; 0 for any other `at`.
 fn shifted(v: u32, at: i32) -> u32 {

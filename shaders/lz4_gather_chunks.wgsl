@@ -7,7 +7,7 @@
 // sizes      bytes of each chunk, 64 bits
 // staged     PAGE_SIZE bytes for each chunk
 // lengths    one word for each chunk: its bytes; 0 for one of more than max_bytes
-// tile_sums  word 0: the next page that lz4_parse takes
+// places     word 0: the next page that lz4_parse takes
 //
 // import: lib/copy_from_address
 
@@ -23,7 +23,7 @@ struct Params {
 @group(0) @binding(2) var<storage, read> sizes: array<vec2<u32>>;
 @group(0) @binding(3) var<storage, read_write> staged: array<u32>;
 @group(0) @binding(4) var<storage, read_write> lengths: array<u32>;
-@group(0) @binding(5) var<storage, read_write> tile_sums: array<u32>;
+@group(0) @binding(5) var<storage, read_write> places: array<u32>;
 @group(0) @binding(6) var<uniform> params: Params;
 
 @compute @workgroup_size(LANES)
@@ -33,7 +33,7 @@ fn lz4_gather_chunks(
     @builtin(num_workgroups) n_workgroups: vec3<u32>,
 ) {
     if workgroup.x == 0 && lane == 0 {
-        tile_sums[0] = 0u;
+        places[0] = 0u;
     }
     for (var index = workgroup.x; index < params.n_chunks; index += n_workgroups.x) {
         let size = sizes[index];

@@ -9,7 +9,7 @@
 // sequences   PAGE_SIZE / 4 entries per page. Entry 0: (n, 0). Entries 1..=n, of which the last holds only literals:
 //             (start of match | offset << 16, place in the block | end of match << 16)
 // sizes       one word per page: length of its block in bytes | kind << 30; kind 0 LZ4, 1 stored, 2 fill
-// tile_sums   word 0: the next page to take
+// places      word 0: the next page to take
 // dictionary  as lib/dictionary.wgsl says; any words without one
 //
 // Preconditions: n_bytes > 0, n_pages = ceil(n_bytes / PAGE_SIZE), PAGE_SIZE = 2^(16 - TAG_BITS).
@@ -56,7 +56,7 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> candidates: array<u32>;
 @group(0) @binding(2) var<storage, read_write> sequences: array<vec2<u32>>;
 @group(0) @binding(3) var<storage, read_write> sizes: array<u32>;
-@group(0) @binding(4) var<storage, read_write> tile_sums: array<atomic<u32>>;
+@group(0) @binding(4) var<storage, read_write> places: array<atomic<u32>>;
 @group(0) @binding(5) var<uniform> params: Params;
 @group(0) @binding(6) var<storage, read> dictionary: array<u32>;
 // The binding of lengths, where each page has its own.
@@ -168,7 +168,7 @@ fn lz4_parse(@builtin(local_invocation_index) index_in_workgroup: u32, @builtin(
     }
     for (var taken = 0u; taken < params.pages_per_workgroup; taken++) {
         if lane == 0 {
-            atomicStore(&sh_words[NEXT_PAGE], atomicAdd(&tile_sums[0], 1u));
+            atomicStore(&sh_words[NEXT_PAGE], atomicAdd(&places[0], 1u));
         }
         let index = workgroupUniformLoad(&sh_words[NEXT_PAGE]);
         if index >= params.n_pages {

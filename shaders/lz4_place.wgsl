@@ -1,14 +1,16 @@
 // Places blocks in the packed output: a two-level exclusive prefix sum of their sizes in words, in tiles of 1024 pages.
 //
-// lz4_begin: one invocation sets word 0 of tile_sums to 0, the page counter of lz4_parse.
+// lz4_begin: one invocation sets word 0 of places to 0, the page counter of lz4_parse.
 // lz4_place_tiles: workgroup t scans tile t, ITEMS pages per invocation.
 // lz4_place_sums: one workgroup scans the totals of up to 1024 tiles.
 //
 // sizes      one word per page: length of its block in bytes | kind << 30
-// places     one word per page: start of its block, in words, relative to its tile
-// tile_sums  word 0: total in words; word 1 + t: words before tile t
+// places     word 0: total in words; word 1 + t: words before tile t; from word PLACES on, one word per page: start of its
+//            block, in words, relative to its tile
 //
 // Twin: src/lz4/batch.rs
+//
+// import: lib/places
 
 // Invocations of a workgroup, and pages or tiles of each.
 override THREADS: u32 = 256;
@@ -23,8 +25,7 @@ struct Params {
 
 @group(0) @binding(0) var<storage, read> sizes: array<u32>;
 @group(0) @binding(1) var<storage, read_write> places: array<u32>;
-@group(0) @binding(2) var<storage, read_write> tile_sums: array<u32>;
-@group(0) @binding(3) var<uniform> params: Params;
+@group(0) @binding(2) var<uniform> params: Params;
 
 var<workgroup> sh_sums: array<u32, THREADS>;
 
@@ -62,12 +63,12 @@ fn lz4_place_tiles(@builtin(local_invocation_index) i: u32, @builtin(workgroup_i
     var place = scanned.x;
     for (var k = 0u; k < ITEMS; k++) {
         if page + k < params.n_pages {
-            places[page + k] = place;
+            places[PLACES + page + k] = place;
             place += words_of(page + k);
         }
     }
     if i == 0 {
-        tile_sums[1 + tile.x] = scanned.y;
+        places[1 + tile.x] = scanned.y;
     }
 }
 
@@ -75,7 +76,7 @@ fn words_of_tile(tile: u32) -> u32 {
     if tile >= params.n_tiles {
         return 0u;
     }
-    return tile_sums[1 + tile];
+    return places[1 + tile];
 }
 
 @compute @workgroup_size(THREADS)
@@ -89,17 +90,17 @@ fn lz4_place_sums(@builtin(local_invocation_index) i: u32) {
     var place = scanned.x;
     for (var k = 0u; k < ITEMS; k++) {
         if first + k < params.n_tiles {
-            let words = tile_sums[1 + first + k];
-            tile_sums[1 + first + k] = place;
+            let words = places[1 + first + k];
+            places[1 + first + k] = place;
             place += words;
         }
     }
     if i == 0 {
-        tile_sums[0] = scanned.y;
+        places[0] = scanned.y;
     }
 }
 
 @compute @workgroup_size(1)
 fn lz4_begin() {
-    tile_sums[0] = 0u;
+    places[0] = 0u;
 }

@@ -1,6 +1,6 @@
 // Element-wise operations: a fused chain of up to four steps per element, one of which may take a second tensor.
 //
-// One invocation computes 16 elements as four vec4s; one workgroup 4096.
+// One invocation computes 16 elements as four vec4s.
 // Bindings: `a`, `b` (bound to `a` again where no step takes a second tensor), `out`: f32, each a whole number of vec4.
 // `out` is contiguous; the padding behind element n in its last vec4 is undefined. `a` and `b` are contiguous like `out`, or
 // strided: `dims`, the strides and the offset give the index of each element.
@@ -12,8 +12,6 @@
 
 // Invocations of a workgroup.
 override THREADS: u32 = 256u;
-/// vec4s per workgroup.
-const BLOCK: u32 = 1024u;
 
 // Operation of each step, as `kernels::tensor::Step` numbers them; 0 is none.
 override STEP_0: u32 = 0u;
@@ -169,7 +167,7 @@ fn tensor_elementwise(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let last = (params.n - 1u) / 4u;
-    let i = (group.y * groups.x + group.x) * BLOCK + lane;
+    let i = (group.y * groups.x + group.x) * 4u * THREADS + lane;
     // All loads first, so that they are in flight together; indices are clamped to the last vec4.
     let i0 = min(i, last);
     let i1 = min(i + THREADS, last);

@@ -58,7 +58,7 @@ async fn run(device: &GpuDevice, job: &Job, pages: &[u8]) -> Vec<u8> {
         launched.wait_async().await.unwrap();
     }
     let sums = device
-        .download_async(&buffers[&Slot::TileSums], 0..4)
+        .download_async(&buffers[&Slot::Places], 0..4)
         .await
         .unwrap();
     let n_words = u32::from_le_bytes([sums[0], sums[1], sums[2], sums[3]]);

@@ -45,7 +45,7 @@ static PARSE: KernelInfo = of_chunks(
 static EMIT: KernelInfo = of_chunks(
     "lz4_emit",
     shader!("lz4_emit.chunks.wgsl"),
-    &[R, R, R, R, R, W, W, U, W],
+    &[R, R, R, R, W, W, U, W],
     false,
 );
 static TOKENS: KernelInfo = of_chunks(
@@ -214,7 +214,7 @@ pub fn compress_chunks_job(n: u32, max_bytes: u32, limits: Limits) -> Result<Job
         ),
         (Slot::Sequences, chunks.words(2 * page_words)),
         (Slot::Sizes, chunks.words(1)),
-        (Slot::TileSums, 4),
+        (Slot::Places, 4),
         (Slot::Table, chunks.words(2)),
         (Slot::Packed, chunks.words(page_words)),
     ]);
@@ -225,7 +225,7 @@ pub fn compress_chunks_job(n: u32, max_bytes: u32, limits: Limits) -> Result<Job
             Slot::InputBytes,
             Slot::Pages,
             Slot::Lengths,
-            Slot::TileSums,
+            Slot::Places,
         ],
     );
     let parse = chunks.of_pages(
@@ -237,7 +237,7 @@ pub fn compress_chunks_job(n: u32, max_bytes: u32, limits: Limits) -> Result<Job
                 Slot::Candidates,
                 Slot::Sequences,
                 Slot::Sizes,
-                Slot::TileSums,
+                Slot::Places,
             ],
             Some(Slot::Pages),
         ),
@@ -259,7 +259,6 @@ pub fn compress_chunks_job(n: u32, max_bytes: u32, limits: Limits) -> Result<Job
             &[
                 Slot::Pages,
                 Slot::Sequences,
-                Slot::Sizes,
                 Slot::Sizes,
                 Slot::Sizes,
                 Slot::Table,

@@ -28,6 +28,9 @@ pub enum Registers {
     Many,
 }
 
+/// Storage buffers of the crate's kernels that every engine runs, at most.
+pub(crate) const STORAGE_BUFFERS: u32 = 6;
+
 impl Limits {
     /// The default limits of WebGPU.
     pub const WEBGPU: Self = Self {

@@ -29,7 +29,7 @@ pub const KERNELS: [&KernelInfo; 10] = [
     &COPY,
 ];
 
-static BEGIN: KernelInfo = kernel("lz4_begin", PLACE_WGSL, &[R, W, W, U]);
+static BEGIN: KernelInfo = kernel("lz4_begin", PLACE_WGSL, &[R, W, U]);
 static PARSE: KernelInfo = kernel(
     "lz4_parse",
     shader!("lz4_parse.wgsl"),
@@ -58,13 +58,9 @@ static CHEAPEST: KernelInfo = kernel(
     shader!("lz4_cheapest.wgsl"),
     &[R, W, W, W, W, U, R],
 );
-static PLACE_TILES: KernelInfo = kernel("lz4_place_tiles", PLACE_WGSL, &[R, W, W, U]);
-static PLACE_SUMS: KernelInfo = kernel("lz4_place_sums", PLACE_WGSL, &[R, W, W, U]);
-static EMIT: KernelInfo = kernel(
-    "lz4_emit",
-    shader!("lz4_emit.wgsl"),
-    &[R, R, R, R, R, W, W, U],
-);
+static PLACE_TILES: KernelInfo = kernel("lz4_place_tiles", PLACE_WGSL, &[R, W, U]);
+static PLACE_SUMS: KernelInfo = kernel("lz4_place_sums", PLACE_WGSL, &[R, W, U]);
+static EMIT: KernelInfo = kernel("lz4_emit", shader!("lz4_emit.wgsl"), &[R, R, R, R, W, W, U]);
 static TOKENS: KernelInfo = {
     let wgsl = shader!("lz4_tokens.wgsl");
     // SAFETY: `lz4_tokens` trusts neither table nor blocks: it compares every entry of the table with `n_packed_words`, and
@@ -83,7 +79,7 @@ pub(super) const U: Access = Access::Uniform;
 
 const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Access]) -> KernelInfo {
     // SAFETY: as each kernel's head says, on the buffers and parameters of one job:
-    // - `lz4_begin` writes word 0 of the tile sums, which every job has.
+    // - `lz4_begin` writes word 0 of the places, which every job has.
     // - `lz4_parse` processes pages below `n_pages`, reads words of the page below `n` and at most 32 bytes after them, and
     //   compares candidates' offsets with the position before it reads there. Scratch is indexed by workgroup (the grid is
     //   as many as there is scratch for) and by positions below PAGE_SIZE; every loop advances in the page.
@@ -98,7 +94,7 @@ const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Acce
     //   With a dictionary, offsets above the position are those of the dictionary, which matches do not leave: the kernel reads
     //   the word before its first one at the earliest, and less than two words behind it.
     // - `lz4_place_tiles`, `lz4_place_sums` compare pages with `n_pages` and tiles with `n_tiles`.
-    // - `lz4_emit` follows `sequences`, `sizes`, `places` and `tile_sums`, which the launches before it wrote in the same
+    // - `lz4_emit` follows `sequences`, `sizes` and `places`, which the launches before it wrote in the same
     //   submission: blocks are no longer than their pages, so they end inside `packed`, which is as long as all pages.
     // - `lz4_copy` follows the entries that `lz4_tokens` wrote in the same submission for each page with a number of entries
     //   in its status: literals lie in the block, matches begin in the page and behind their sources, and the last entry is
@@ -119,11 +115,12 @@ const WIDTH: u32 = 32;
 const PIECE: u32 = 128;
 pub(super) const EMIT_WIDTH: u32 = 128;
 
-/// Number of pages in one tile of the exclusive scan of block sizes.
+/// Number of pages in one tile of the exclusive scan of block sizes, and first word of [`Slot::Places`] that belongs to a page.
 const PAGES_PER_TILE: u32 = 1024;
+const FIRST_PLACE: u64 = 1025;
 
 /// Returns the launches that compress `n_bytes` of pages in [`Slot::Pages`] into `Packed` and `Table`.
-/// Afterwards, `TileSums[0]` is the number of words used in `Packed`.
+/// Afterwards, `Places[0]` is the number of words used in `Packed`.
 ///
 /// `page_size` is 4096, 8192, 16384, 32768 or 65536; the last page may be shorter. `n_bytes > 0`, at most
 /// `MAX_PAGES_PER_JOB` pages and less than 4 GiB. [`Sequential`](Level::Sequential), which only the CPU can write, is
@@ -158,8 +155,7 @@ pub fn compress_job(
             u64::from(n_pages) * u64::from(page_size) * 2,
         ),
         (Slot::Sizes, a_word_each),
-        (Slot::Places, a_word_each),
-        (Slot::TileSums, 4 + 4 * u64::from(n_tiles)),
+        (Slot::Places, 4 * FIRST_PLACE + a_word_each),
         (Slot::Table, 2 * a_word_each),
         // A page that does not shrink is stored.
         (Slot::Packed, page_words),
@@ -171,10 +167,7 @@ pub fn compress_job(
         kernel,
         overrides: vec![("THREADS", limits.width(256))],
         grid: [grid, 1, 1],
-        args: with_params(
-            &[Slot::Sizes, Slot::Places, Slot::TileSums],
-            params(n_tiles),
-        ),
+        args: with_params(&[Slot::Sizes, Slot::Places], params(n_tiles)),
     };
     let width = limits.width(EMIT_WIDTH);
     let lanes = emit_lanes(page_size).min(width);
@@ -188,7 +181,6 @@ pub fn compress_job(
                 Slot::Sequences,
                 Slot::Sizes,
                 Slot::Places,
-                Slot::TileSums,
                 Slot::Table,
                 Slot::Packed,
             ],
@@ -212,7 +204,7 @@ fn parse_launches(n_bytes: u64, n_pages: u32, parser: Parser, dictionary_bytes: 
         Slot::Candidates,
         Slot::Sequences,
         Slot::Sizes,
-        Slot::TileSums,
+        Slot::Places,
     ];
     let params = vec![n_bytes as u32, n_pages, per_parser, dictionary_bytes];
     let mut parse = Launch {

@@ -27,7 +27,7 @@ pub use emit::{
 };
 
 pub(crate) use job::Job;
-pub(crate) use limits::{Limits, Registers};
+pub(crate) use limits::{Limits, Registers, STORAGE_BUFFERS};
 
 use std::ops::Range;
 
@@ -186,10 +186,9 @@ pub enum Slot {
     Sequences,
     /// Scratch, one word per page: length and kind of its block.
     Sizes,
-    /// Scratch, one word per page: position of its block within its tile.
+    /// Scratch: after the job, word 0 is the total packed size in words. Behind it are the sums of the tiles of the scan, and one word
+    /// per page: position of its block within its tile.
     Places,
-    /// Scratch: sums of the tiles of the scan. After the job, word 0 is the total packed size in words.
-    TileSums,
     /// Jobs of chunks: what stands for all memory on engines whose kernels do not access it by address.
     Memory,
     /// Jobs of chunks: addresses of the inputs, two words each, the low one first.

@@ -69,7 +69,7 @@ pub fn compress(
     ];
     let found = run_job(device, &job.expect("sizes of a job"), &given);
     let word = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().unwrap());
-    let packed_bytes = 4 * word(&found[&Slot::TileSums][..4]) as usize;
+    let packed_bytes = 4 * word(&found[&Slot::Places][..4]) as usize;
     let packed = found[&Slot::Packed][..packed_bytes].to_vec();
     let entries = found[&Slot::Table].chunks_exact(8);
     let entry = |entry: &[u8]| {

@@ -167,8 +167,7 @@ async fn compress(
         let buffers = JobBuffers::allocate(device, &job, &given)?;
         let mut stream = device.stream();
         buffers.record(device, &job, &mut stream).await?;
-        let keep =
-            [Slot::Packed, Slot::Table, Slot::TileSums].map(|slot| buffers.get(slot).cloned());
+        let keep = [Slot::Packed, Slot::Table, Slot::Places].map(|slot| buffers.get(slot).cloned());
         // Scratch buffers return to the pool here. The next job runs after this one and may take the same buffers.
         submitted.push((stream.submit()?, keep, range.end - range.start));
     }

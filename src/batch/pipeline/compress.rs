@@ -152,7 +152,7 @@ impl Pipeline {
         )?;
         stream.copy(
             Place::Host(sizes, 0),
-            Place::Device(buffers.get(Slot::TileSums)?, 0),
+            Place::Device(buffers.get(Slot::Places)?, 0),
             4,
         )?;
         stream.copy(

@@ -8,7 +8,7 @@ use super::fault::{Failed, ok};
 use super::{ENGINE, driver};
 use crate::gpu::choice::LimitTier;
 use crate::gpu::info::{Capabilities, DeviceKind, GpuDeviceInfo};
-use crate::kernels::{ComputeUnits, Limits, Registers};
+use crate::kernels::{ComputeUnits, Limits, Registers, STORAGE_BUFFERS};
 use crate::{Error, Result};
 
 /// Minimum compute capability that kernels are compiled for, times ten.
@@ -225,6 +225,7 @@ impl Adapter {
                 ..own
             },
             LimitTier::Lowest => Capabilities {
+                max_storage_buffers: STORAGE_BUFFERS,
                 max_workgroup_bytes: Limits::LEAST.workgroup_bytes,
                 max_workgroup_invocations: Limits::LEAST.invocations,
                 ..self.capabilities(free, total, LimitTier::WebGpuDefault)

@@ -3,7 +3,7 @@
 use crate::gpu::check;
 use crate::gpu::choice::{DeviceRequest, LimitTier, SpirvPassthrough};
 use crate::gpu::info::Capabilities;
-use crate::kernels::{Limits, Registers};
+use crate::kernels::{Limits, Registers, STORAGE_BUFFERS};
 
 /// Returns the features to open a device with, of those that the adapter has.
 pub(super) fn features(adapter: &wgpu::Adapter, request: &DeviceRequest) -> wgpu::Features {
@@ -85,13 +85,14 @@ pub(super) fn missing(limits: &wgpu::Limits) -> Option<String> {
     Some(format!("one with {} {}, below {}", low.0, low.1, low.2))
 }
 
-/// Returns limits with those for workgroups lowered to what all kernels run within.
+/// Returns limits with those for workgroups and storage buffers lowered to what all kernels run within.
 fn lowest(limits: wgpu::Limits) -> wgpu::Limits {
     wgpu::Limits {
         max_compute_workgroup_storage_size: Limits::LEAST.workgroup_bytes,
         max_compute_invocations_per_workgroup: Limits::LEAST.invocations,
         max_compute_workgroup_size_x: Limits::LEAST.invocations,
         max_compute_workgroup_size_y: Limits::LEAST.invocations,
+        max_storage_buffers_per_shader_stage: STORAGE_BUFFERS,
         ..limits
     }
 }
