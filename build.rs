@@ -95,14 +95,16 @@ fn join_shaders(stripped: bool) -> io::Result<()> {
 }
 
 /// Kernels that have a second text, in which files of one folder take the place of those of the same names in another, and its name.
-/// The files in `shaders/lib/pages` treat pages that lie back to back, those in `shaders/lib/chunks` chunks with a length each. With the files in
+/// The files in `shaders/lib/pages` treat pages that lie back to back, those in `shaders/lib/chunks` chunks with a length each. The files in
+/// `shaders/lib/narrow` are for workgroups of 32 invocations, those in `shaders/lib/wide` for 64. With the files in
 /// `shaders/lib/plain` kernels store products, with those in `shaders/lib/fused` what an epilogue makes of them.
-const SECOND_TEXTS: [(&[&str], [&str; 2], &str); 2] = [
+const SECOND_TEXTS: [(&[&str], [&str; 2], &str); 3] = [
     (
         &["lz4_copy", "lz4_emit", "lz4_parse", "lz4_tokens"],
         ["lib/pages/", "lib/chunks/"],
         "chunks",
     ),
+    (&["lz4_copy"], ["lib/narrow/", "lib/wide/"], "wide"),
     (
         &[
             "tensor_matmul",

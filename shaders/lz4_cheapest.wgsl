@@ -10,7 +10,7 @@
 // sequences  as lz4_parse.wgsl writes them
 // dictionary as lib/dictionary.wgsl says; any words without one
 //
-// The words of one position in 32 pages, those of a workgroup, follow each other in costs and matches. Offsets above the position
+// The words of one position in 32 pages follow each other in costs and matches. Offsets above the position
 // are those of the dictionary.
 //
 // Preconditions: those of lz4_sort.wgsl.
@@ -19,6 +19,8 @@
 // import: lib/dictionary, lib/lz4_length, lib/page_word
 
 override PAGE_SIZE: u32 = 4096;
+// Invocations of a workgroup: those of a subgroup, 32 or 64.
+override WIDTH: u32 = 32;
 // True if a dictionary stands before each page.
 override DICTIONARY: bool = false;
 
@@ -233,9 +235,9 @@ fn write_sequences_of(first_word: u32, first: u32, n: u32, index: u32) {
     sizes[index] = select(size, n | KIND_STORED, size >= n);
 }
 
-@compute @workgroup_size(32)
+@compute @workgroup_size(WIDTH)
 fn lz4_cheapest(@builtin(global_invocation_id) invocation: vec3<u32>, @builtin(num_workgroups) n_workgroups: vec3<u32>) {
-    for (var index = invocation.x; index < params.n_pages; index += 32 * n_workgroups.x) {
+    for (var index = invocation.x; index < params.n_pages; index += WIDTH * n_workgroups.x) {
         let first_word = index * (PAGE_SIZE / 4);
         let first = (index / 32) * (32 * PAGE_SIZE) + index % 32;
         let n = min(PAGE_SIZE, params.n_bytes - index * PAGE_SIZE);

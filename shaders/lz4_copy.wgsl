@@ -1,6 +1,6 @@
 // Writes pages from the sequences that lz4_tokens.wgsl found and checked.
 //
-// A workgroup is 32 invocations: LANES per page, 32 / LANES pages at once. The lanes of a page write a row of adjacent
+// A workgroup is WIDTH invocations: LANES per page, WIDTH / LANES pages at once. The lanes of a page write a row of adjacent
 // words, one each, then the next row. A word has up to three parts: the end of one match, literals, and the begin of the
 // next match. A lane whose matches come from its own row waits for the lanes that write them. Loads are issued one to three
 // rows ahead: entries, then literals, then matches.
@@ -15,9 +15,11 @@
 //
 // Twin: src/lz4/decode.rs
 //
-// import: lib/bits, lib/dictionary, lib/merge, lib/pages/length
+// import: lib/bits, lib/dictionary, lib/narrow/merge_lanes, lib/pages/length
 
 override PAGE_SIZE: u32 = 4096;
+// Invocations of a workgroup: those of a subgroup, 32 or 64.
+override WIDTH: u32 = 32;
 override LANES: u32 = 8;
 // True if a dictionary stands before each page.
 override DICTIONARY: bool = false;
@@ -48,7 +50,8 @@ const LENGTHS: u32 = 7;
 // A page, as one of its lanes sees it.
 struct Page {
     lane: u32,
-    // First lane of the page in the workgroup.
+    // The 32 lanes of the workgroup that it belongs to, and the first lane of the page in them.
+    half: u32,
     first_lane: u32,
     // First word in `pages`, and length in bytes, which is 0 for a page that is not copied.
     first: u32,
@@ -101,7 +104,7 @@ fn writers(first: u32, last: u32, row: u32) -> u32 {
 }
 
 // Finds the entries of a lane's word in the row at byte `row`, and loads the candidates for the row after it. Synchronises
-// the workgroup; `round` is that of `merge`.
+// the workgroup; `round` is that of `merge_lanes`.
 //
 // Matches have at least four bytes, so at most one begins in the four bytes before a word, or at it.
 fn find_entries(page: ptr<function, Page>, word: ptr<function, Word>, row: u32, round: ptr<function, u32>) {
@@ -109,7 +112,7 @@ fn find_entries(page: ptr<function, Page>, word: ptr<function, Word>, row: u32, 
     let place = (((*page).candidate & 0xffff) + 4 - row) >> 2;
     let is_in_row = (*page).entry + (*page).lane < (*page).end && place < LANES;
     let own_bit = select(0u, 1u << ((place + (*page).first_lane) & 31), is_in_row);
-    let begins = (merge(round, own_bit) >> (*page).first_lane) & ROW_MASK;
+    let begins = (lanes_of_half(merge_lanes(round, own_bit, (*page).half), (*page).half) >> (*page).first_lane) & ROW_MASK;
     let k = (*page).entry + countOneBits(begins & ((2u << (*page).lane) - 1));
     (*page).entry += countOneBits(begins);
     (*word).own = sequences[k];
@@ -269,14 +272,14 @@ fn write_row(page: ptr<function, Page>, word: ptr<function, Word>, next: ptr<fun
     }
     storageBarrier();
     let own_bit = 1u << ((*page).first_lane + (*page).lane);
-    var done = merge(round, select(0u, own_bit, is_done));
-    while done != 0xffffffff {
-        if !is_done && ((*word).needs & ~(done >> (*page).first_lane)) == 0 {
+    var done = merge_lanes(round, select(0u, own_bit, is_done), (*page).half);
+    while !are_all_set(done) {
+        if !is_done && ((*word).needs & ~(lanes_of_half(done, (*page).half) >> (*page).first_lane)) == 0 {
             pages[own] = join_parts(page, word, p, load_matches(page, word));
             is_done = true;
         }
         storageBarrier();
-        done = merge(round, select(0u, own_bit, is_done));
+        done = merge_lanes(round, select(0u, own_bit, is_done), (*page).half);
     }
 }
 
@@ -329,16 +332,17 @@ fn end_page(page: ptr<function, Page>, index: u32) {
     }
 }
 
-@compute @workgroup_size(32)
+@compute @workgroup_size(WIDTH)
 fn lz4_copy(
     @builtin(local_invocation_index) i: u32,
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) n_workgroups: vec3<u32>,
 ) {
-    let group = 32 / LANES;
+    let group = WIDTH / LANES;
     var page: Page;
     page.lane = i & (LANES - 1);
-    page.first_lane = i - page.lane;
+    page.half = i / 32;
+    page.first_lane = (i & 31) - page.lane;
     var round = 0u;
     for (var first = workgroup.x * group; first < params.n_pages; first += n_workgroups.x * group) {
         let index = first + i / LANES;

@@ -66,11 +66,13 @@ const LENGTHS: u32 = 7;
 // of it: candidate bits, then slots and ends of matches, then starts of segments or prefix sums, and the words named here at
 // the end. Behind the buckets, where workgroup memory is plentiful: the staged page.
 var<workgroup> sh_words: array<atomic<u32>, SHARED_WORDS>;
-override SHARED_WORDS: u32 = BUCKETS + STAGED_WORDS;
-override AGREED: u32 = BUCKETS - 1;
-override NEXT_PAGE: u32 = BUCKETS - 2;
-override LONG_OFFSET: u32 = BUCKETS - 3;
-override LONG_END: u32 = BUCKETS - 4;
+override SHARED_WORDS: u32 = WORDS + STAGED_WORDS;
+// Words of all uses but the staged page: the buckets, unless the state of more lanes than usual takes more.
+override WORDS: u32 = max(BUCKETS, SECTIONS + 2 * (WIDTH + 1) + 4);
+override AGREED: u32 = WORDS - 1;
+override NEXT_PAGE: u32 = WORDS - 2;
+override LONG_OFFSET: u32 = WORDS - 3;
+override LONG_END: u32 = WORDS - 4;
 // Two sections of WIDTH + 1 words, for starts of segments or prefix sums.
 override SECTIONS: u32 = LONG_ENDS + max(CHUNK / 128, WIDTH);
 

@@ -1,6 +1,6 @@
 // Finds and checks the sequences of blocks for lz4_copy.wgsl, and writes one status per page.
 //
-// A workgroup is 32 invocations and PAGES pages. One lane of each page follows its chain of tokens and stages the sequences
+// A workgroup is WIDTH invocations and PAGES pages. One lane of each page follows its chain of tokens and stages the sequences
 // that it finds in workgroup memory. After each round of ROUND sequences all lanes store what is staged, since stores of
 // whole sectors are many times as fast as those of single sequences. Where a page has several lanes, they also load the
 // next part of its block to a window in workgroup memory, so that the chain does not wait for storage.
@@ -24,9 +24,11 @@ override PAGE_SIZE: u32 = 4096;
 override DICTIONARY: bool = false;
 // Room for the entries of a page. A match from the dictionary may begin the page, so that there is one entry more.
 override ENTRIES: u32 = PAGE_SIZE / 4 + select(0u, ROUND, DICTIONARY);
-// Pages of a workgroup: 32, or fewer where there are too few pages to fill the device.
-override PAGES: u32 = 32;
-override LANES: u32 = 32 / PAGES;
+// Invocations of a workgroup: those of a subgroup, 32 or 64.
+override WIDTH: u32 = 32;
+// Pages of a workgroup: as many, or fewer where there are too few pages to fill the device.
+override PAGES: u32 = WIDTH;
+override LANES: u32 = WIDTH / PAGES;
 // Words of a page's window, a power of two, or 0 for none.
 override WINDOW: u32 = select(0u, 64u, LANES > 1);
 override WINDOWS: u32 = max(WINDOW * PAGES, 1u);
@@ -54,7 +56,8 @@ const ROUND: u32 = 8;
 // Words of workgroup memory for a page's entries of a round, and the number of entries so far: an odd number, so that the
 // lanes use different banks.
 const STAGE: u32 = 2 * ROUND + 1;
-var<workgroup> sh_entries: array<u32, 32 * STAGE>;
+override STAGED_ENTRIES: u32 = WIDTH * STAGE;
+var<workgroup> sh_entries: array<u32, STAGED_ENTRIES>;
 // The windows, and the word of `packed` at which each page reads next. Word i of `packed` is word i modulo WINDOW of a window.
 var<workgroup> sh_windows: array<u32, WINDOWS>;
 var<workgroup> sh_reading: array<u32, PAGES>;
@@ -295,7 +298,7 @@ fn open_page(block: ptr<function, Block>, index: u32) -> u32 {
 
 // Stores the entries of a round, the first of which is entry `first`: each lane two of them at a time.
 fn store_entries(first_page: u32, first: u32, i: u32) {
-    for (var k = i; k < PAGES * ROUND / 2; k += 32) {
+    for (var k = i; k < PAGES * ROUND / 2; k += WIDTH) {
         let own = k / (ROUND / 2);
         let at = own * STAGE + 4 * (k % (ROUND / 2));
         if sh_entries[own * STAGE + STAGE - 1] > first {
@@ -338,7 +341,7 @@ fn move_window(window: ptr<function, Window>, own: u32, lane: u32, reading: u32)
     }
 }
 
-@compute @workgroup_size(32)
+@compute @workgroup_size(WIDTH)
 fn lz4_tokens(@builtin(local_invocation_index) i: u32, @builtin(workgroup_id) workgroup: vec3<u32>) {
     let first_page = workgroup.x * PAGES;
     let own = i / LANES;
@@ -347,7 +350,7 @@ fn lz4_tokens(@builtin(local_invocation_index) i: u32, @builtin(workgroup_id) wo
     let reads = lane == 0 && index < params.n_pages;
     var block = Block(own, 0u, 0u, 0u, 0u, 0u, 0u, 0u, 0u, 0u);
     // The host does not clear workgroup memory for this kernel.
-    for (var k = i; k < 32 * STAGE; k += 32) {
+    for (var k = i; k < STAGED_ENTRIES; k += WIDTH) {
         sh_entries[k] = 0u;
     }
     if i == 0 {

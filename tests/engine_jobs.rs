@@ -84,10 +84,35 @@ fn pages_copied_to_workgroup_memory_give_the_same_blocks() {
 }
 
 #[test]
+fn workgroups_of_subgroups_of_64_give_the_same_blocks() {
+    let device = common::engine::open(EngineChoice::Wgpu);
+    let limits = Limits {
+        subgroup: 64,
+        ..Limits::WEBGPU
+    };
+    for (page_size, level) in [
+        (4096, Level::Fast),
+        (4096, Level::High),
+        (16_384, Level::High),
+    ] {
+        let pages = mixed(70 * page_size as usize - 124, 1);
+        let job = compress_job(pages.len() as u64, page_size, level, limits, 0).expect("a job");
+        let widths = job.launches.iter().flat_map(|launch| &launch.overrides);
+        assert!(widths.into_iter().any(|one| *one == ("WIDTH", 64)));
+        let expected = compress_pages(&pages, page_size, level).unwrap().packed;
+        let found = block_on(run(&device, &job, &pages));
+        assert!(found.starts_with(&expected), "{page_size} {level:?}");
+    }
+}
+
+#[test]
 fn sizes_that_no_job_has_are_refused() {
     let refused = |page_size, n_bytes| {
         let compress = compress_job(n_bytes, page_size, Level::Fast, Limits::WEBGPU, 0);
-        for outcome in [compress, decompress_job(n_bytes, page_size, 100, 0)] {
+        for outcome in [
+            compress,
+            decompress_job(n_bytes, page_size, 100, Limits::WEBGPU, 0),
+        ] {
             let error = outcome.expect_err("no job has these sizes");
             assert!(matches!(error, Error::InvalidArgument { .. }), "{error}");
         }
@@ -99,7 +124,7 @@ fn sizes_that_no_job_has_are_refused() {
         refused(4096, n_bytes);
     }
     for packed_bytes in [0, 1 << 34, u64::MAX] {
-        decompress_job(40_960, 4096, packed_bytes, 0)
+        decompress_job(40_960, 4096, packed_bytes, Limits::WEBGPU, 0)
             .expect_err("the kernel counts words in 32 bits");
     }
 }

@@ -95,8 +95,9 @@ fn imports(wgsl: &str) -> Vec<&str> {
 }
 
 /// Folders of parts that take each other's place in second texts of kernels, as `build.rs` has them, and the number of these.
-const SECOND_TEXTS: [([&str; 2], usize); 2] = [
+const SECOND_TEXTS: [([&str; 2], usize); 3] = [
     (["lib/pages/", "lib/chunks/"], 4),
+    (["lib/narrow/", "lib/wide/"], 1),
     (["lib/plain/", "lib/fused/"], 5),
 ];
 

@@ -6,7 +6,7 @@
 
 const ROW_BITS: u32 = 7;
 const ROW_GAP: u32 = 3;
-override STAGE: u32 = BUCKETS + 4;
+override STAGE: u32 = WORDS + 4;
 override STAGE_END: u32 = STAGE + PAGE_SIZE / 4 + (PAGE_SIZE >> ROW_BITS) * ROW_GAP;
 // Words of the copy that WIDTH words of the page take.
 override STAGED_WIDTH: u32 = WIDTH + WIDTH / 32 * ROW_GAP;

@@ -163,6 +163,8 @@ pub struct Capabilities {
     pub free_memory_bytes: Option<u64>,
     /// The compute units; `None` if the API does not report them.
     pub compute_units: Option<ComputeUnits>,
+    /// Number of invocations of the smallest subgroup; 0 if unknown.
+    pub(crate) min_subgroup: u32,
     /// Registers of an invocation.
     pub(crate) registers: Registers,
 }
@@ -174,6 +176,7 @@ impl Capabilities {
             binding_bytes: self.max_binding_bytes,
             invocations: self.max_workgroup_invocations,
             workgroup_bytes: self.max_workgroup_bytes,
+            subgroup: self.min_subgroup,
             registers: self.registers,
             compute_units: self.compute_units,
         }

@@ -11,6 +11,8 @@ pub struct Limits {
     pub invocations: u32,
     /// Maximum workgroup memory of a workgroup in bytes, 8 KiB or more.
     pub workgroup_bytes: u32,
+    /// Number of invocations of the smallest subgroup; 0 if unknown.
+    pub subgroup: u32,
     /// Registers of an invocation.
     pub registers: Registers,
     /// The compute units, if known.
@@ -37,6 +39,7 @@ impl Limits {
         binding_bytes: 128 << 20,
         invocations: 256,
         workgroup_bytes: 16 << 10,
+        subgroup: 0,
         registers: Registers::Usual,
         compute_units: None,
     };
@@ -61,6 +64,12 @@ impl Limits {
     /// device allows.
     pub(super) fn width(&self, preferred: u32) -> u32 {
         preferred.min(1 << self.invocations.max(1).ilog2())
+    }
+
+    /// Returns the number of invocations of a workgroup of one subgroup: 64 where subgroups have no fewer, so that none are idle, else
+    /// 32.
+    pub(super) const fn subgroup_width(&self) -> u32 {
+        if self.subgroup >= 64 { 64 } else { 32 }
     }
 
     /// Returns true if a workgroup may have this many invocations and bytes of workgroup memory.

@@ -72,6 +72,12 @@ static TOKENS: KernelInfo = {
     unsafe { KernelInfo::trusted("lz4_tokens", wgsl, &[R, R, W, W, U], true) }
 };
 static COPY: KernelInfo = kernel("lz4_copy", shader!("lz4_copy.wgsl"), &[R, R, R, W, W, U, R]);
+/// The kernel for workgroups of 64 invocations.
+static COPY_WIDE: KernelInfo = kernel(
+    "lz4_copy",
+    shader!("lz4_copy.wide.wgsl"),
+    &[R, R, R, W, W, U, R],
+);
 
 pub(super) const R: Access = Access::Read;
 pub(super) const W: Access = Access::ReadWrite;
@@ -108,9 +114,9 @@ const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Acce
     unsafe { KernelInfo::trusted(name, wgsl, bindings, false) }
 }
 
-/// Buckets of one share of `lz4_sort`, and pages of one workgroup of `lz4_cheapest`, as in their sources.
+/// Buckets of one share of `lz4_sort`, and pages whose words follow each other in columns, as in the sources.
 const TABLE: u32 = 2048;
-const WIDTH: u32 = 32;
+const COLUMN: u32 = 32;
 /// Positions of one piece of `lz4_longest`, and invocations of a workgroup of `lz4_emit`, on devices that allow as many.
 const PIECE: u32 = 128;
 pub(super) const EMIT_WIDTH: u32 = 128;
@@ -259,10 +265,12 @@ fn cheapest_launches(
         Slot::Sequences,
         Slot::Sizes,
     ];
-    let mut cheapest = launch(&CHEAPEST, n_pages.div_ceil(WIDTH), &slots);
+    let width = limits.subgroup_width();
+    let mut cheapest = launch(&CHEAPEST, n_pages.div_ceil(width), &slots);
+    cheapest.overrides.push(("WIDTH", width));
     add_dictionary(&mut cheapest, dictionary_bytes, Slot::Pages);
     // The words of 32 pages, of which the last may not exist, follow each other in columns.
-    let in_columns = 4 * u64::from(n_pages.next_multiple_of(WIDTH)) * u64::from(page_size);
+    let in_columns = 4 * u64::from(n_pages.next_multiple_of(COLUMN)) * u64::from(page_size);
     let scratch = vec![(Slot::Order, in_columns), (Slot::Matches, in_columns)];
     Ok((scratch, vec![sort, longest, cheapest]))
 }
@@ -271,7 +279,7 @@ fn cheapest_launches(
 /// `Status`. A page that fails is filled with zeros and does not affect others. `Sequences` is scratch.
 ///
 /// `packed_bytes` is the size of the packed buffer, above 0 and at most 8 GiB less 64 bytes; the kernel rejects table entries that
-/// exceed it. `n_bytes`, `page_size` and `dictionary_bytes` are as for [`compress_job`].
+/// exceed it. `n_bytes`, `page_size`, `limits` and `dictionary_bytes` are as for [`compress_job`].
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for other page sizes and numbers of bytes.
@@ -279,8 +287,10 @@ pub fn decompress_job(
     n_bytes: u64,
     page_size: u32,
     packed_bytes: u64,
+    limits: Limits,
     dictionary_bytes: u32,
 ) -> Result<Job> {
+    let width = limits.subgroup_width();
     let n_pages = count_pages(n_bytes, page_size)?;
     let dictionary = dictionary::buffer_bytes(dictionary_bytes)?;
     if !(1..=MAX_PACKED_BYTES).contains(&packed_bytes) {
@@ -297,9 +307,9 @@ pub fn decompress_job(
         ])
     };
     let tokens = {
-        let pages = pages_per_workgroup(n_pages);
+        let pages = pages_per_workgroup(n_pages) * width / 32;
         let slots = [Slot::Packed, Slot::Table, Slot::Sequences, Slot::Status];
-        let mut overrides = vec![("PAGE_SIZE", page_size), ("PAGES", pages)];
+        let mut overrides = vec![("PAGE_SIZE", page_size), ("PAGES", pages), ("WIDTH", width)];
         overrides.extend(dictionary.map(|_| HAS_DICTIONARY));
         Launch {
             kernel: &TOKENS,
@@ -318,9 +328,9 @@ pub fn decompress_job(
             Slot::Status,
         ];
         let mut launch = Launch {
-            kernel: &COPY,
-            overrides: vec![("PAGE_SIZE", page_size), ("LANES", lanes)],
-            grid: [n_pages.div_ceil(32 / lanes).min(MAX_GRID), 1, 1],
+            kernel: if width == 64 { &COPY_WIDE } else { &COPY },
+            overrides: vec![("PAGE_SIZE", page_size), ("LANES", lanes), ("WIDTH", width)],
+            grid: [n_pages.div_ceil(width / lanes).min(MAX_GRID), 1, 1],
             args: with_params(&slots, params()),
         };
         add_dictionary(&mut launch, dictionary_bytes, Slot::Packed);
@@ -419,16 +429,22 @@ mod tests {
 
     #[test]
     fn words_of_packed_have_indexes_of_31_bits() {
-        assert!(decompress_job(4096, 4096, MAX_PACKED_BYTES, 0).is_ok());
+        assert!(decompress_job(4096, 4096, MAX_PACKED_BYTES, Limits::WEBGPU, 0).is_ok());
         for packed_bytes in [0, MAX_PACKED_BYTES + 1, 16 << 30, u64::MAX] {
-            assert!(decompress_job(4096, 4096, packed_bytes, 0).is_err());
+            assert!(decompress_job(4096, 4096, packed_bytes, Limits::WEBGPU, 0).is_err());
         }
     }
 
     #[test]
     fn every_page_is_in_a_workgroup_of_each_launch() {
-        for n_pages in [1, 7, 8, 9, 0x7fff, 0x8001, 0x10000, MAX_PAGES_PER_JOB] {
-            let job = decompress_job(u64::from(n_pages) * 4096 - 5, 4096, 1 << 30, 0);
+        let wide = Limits {
+            subgroup: 64,
+            ..Limits::WEBGPU
+        };
+        let counts = [1, 7, 8, 9, 0x7fff, 0x8001, 0x10000, MAX_PAGES_PER_JOB].into_iter();
+        let all = counts.flat_map(|n| [Limits::WEBGPU, wide].map(|limits| (n, limits)));
+        for (n_pages, limits) in all {
+            let job = decompress_job(u64::from(n_pages) * 4096 - 5, 4096, 1 << 30, limits, 0);
             let job = job.expect("sizes of a job");
             let tokens = &job.launches[0];
             let pages = tokens.overrides[1].1;

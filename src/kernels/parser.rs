@@ -30,7 +30,8 @@ impl Parser {
         // Invalid page sizes are rejected before a job is created. The defaults of the kernel are those for 4 KiB.
         let parse = Parse::new(page_size, Level::Fast);
         let bucket_bits = parse.as_ref().map_or(9, Parse::bucket_bits);
-        let width = limits.width(width(page_size));
+        let width = width(page_size).max(limits.subgroup_width());
+        let width = limits.width(width);
         let candidate_bytes = 4 * u64::from(page_size / 2 + page_size / 32);
         let bucket_bytes = 4 << bucket_bits;
         let staged_bytes = 4 * staged_words(page_size, width);

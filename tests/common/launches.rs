@@ -28,6 +28,7 @@ const ROOMY: Limits = Limits {
     binding_bytes: LARGE,
     invocations: 1024,
     workgroup_bytes: 48 << 10,
+    subgroup: 32,
     registers: Registers::Many,
     compute_units: Some(ComputeUnits {
         n: 16,
@@ -41,11 +42,17 @@ pub const LARGE: u64 = 1 << 30;
 /// The default limits of WebGPU, with such bindings.
 pub const USUAL: Limits = Limits::of_bindings(LARGE);
 
+/// The same limits, with subgroups of 64 invocations.
+pub const WIDE: Limits = Limits {
+    subgroup: 64,
+    ..USUAL
+};
+
 /// Returns every launch of LZ4, and those of tensors for shapes of all kinds, once for each kernel and set of
 /// overrides, by name.
 #[allow(dead_code, reason = "not every program uses all of them")]
 pub fn launches() -> BTreeMap<String, Launch> {
-    let mut found = launches_on(&[USUAL, ROOMY]);
+    let mut found = launches_on(&[USUAL, WIDE, ROOMY]);
     let on_units = jobs_on_matrix_units()
         .into_iter()
         .chain(attention_half_jobs());
@@ -92,7 +99,10 @@ pub fn launches_on(devices: &[Limits]) -> BTreeMap<String, Launch> {
             .into_iter()
             .filter(|&n_bytes| n_bytes <= u32::MAX.into())
             .flat_map(|n_bytes| {
-                [0, 65_536].map(|size| decompress_job(n_bytes, page_size, n_bytes / 2, size))
+                devices.iter().flat_map(move |&limits| {
+                    let of = |size| decompress_job(n_bytes, page_size, n_bytes / 2, limits, size);
+                    [0, 65_536].map(of)
+                })
             })
             .collect::<Vec<_>>();
         for level in [Level::Fast, Level::High] {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use pagepress::gpu::runtime::block_on;
 use pagepress::gpu::{Backend, Buffer, GpuDevice, KernelArg, KernelSource, Waitable};
 use pagepress::internals::Job;
-use pagepress::internals::Limits;
 use pagepress::internals::lz4::{compress_job, decompress_job, dictionary_words};
+use pagepress::internals::{Limits, limits_of};
 use pagepress::kernels::{Arg, Launch, Slot};
 use pagepress::lz4::{BlockError, Dictionary, Level, PackedPages, PageEntry};
 
@@ -24,7 +24,7 @@ struct Guarded {
 }
 
 /// Decompresses pages with canaries around every buffer, and with a dictionary if there is one. `variant` selects the number of
-/// pages that a workgroup reads, which a job selects by its number of pages.
+/// pages that a workgroup reads, which a job selects by its number of pages, and workgroups for subgroups of 64 invocations.
 pub fn decompress(
     device: &GpuDevice,
     pages: &PackedPages,
@@ -33,10 +33,16 @@ pub fn decompress(
 ) -> (Vec<u8>, Vec<Option<BlockError>>) {
     let packed_bytes = pages.packed.len() as u64;
     let size = dictionary.map_or(0, |dictionary| dictionary.as_bytes().len() as u32);
-    let job = decompress_job(pages.n_bytes, pages.page_size, packed_bytes, size);
+    let subgroup = if variant % 2 == 1 { 64 } else { 32 };
+    let limits = Limits {
+        subgroup,
+        ..limits_of(device)
+    };
+    let job = decompress_job(pages.n_bytes, pages.page_size, packed_bytes, limits, size);
     let mut job = job.expect("sizes of a job");
     for launch in &mut job.launches {
-        spread(launch, pages.table.len() as u32, [8, 16, 32][variant % 3]);
+        let n = [8, 16, 32][variant % 3] * subgroup / 32;
+        spread(launch, pages.table.len() as u32, n);
     }
     let given = [
         (Slot::Packed, pages.packed.clone()),

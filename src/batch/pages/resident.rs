@@ -231,7 +231,13 @@ async fn decompress(
         for range in jobs {
             let bytes = range.start * page..part.n_bytes.min(range.end * page);
             let n_bytes = bytes.end - bytes.start;
-            let job = decompress_job(n_bytes, page_size, part.packed_bytes, dictionary_bytes)?;
+            let job = decompress_job(
+                n_bytes,
+                page_size,
+                part.packed_bytes,
+                device.capabilities().limits(),
+                dictionary_bytes,
+            )?;
             let mut given = vec![
                 (Slot::Packed, &part.packed, 0..part.packed.n_bytes()),
                 (Slot::Table, &part.table, 8 * range.start..8 * range.end),

@@ -155,7 +155,8 @@ impl Pipeline {
         let page_size = pages.page_size as usize;
         let n_bytes = (range.end * page_size).min(pages.n_bytes as usize) - range.start * page_size;
         // A binding is never empty. Without blocks all entries are invalid, so the kernel reads none of its bytes.
-        let job = pages.job(n_bytes as u64, blocks.n_bytes().max(4))?;
+        let packed_bytes = blocks.n_bytes().max(4);
+        let job = pages.job(n_bytes as u64, packed_bytes, self.device.capabilities())?;
         let start = (range.start * page_size) as u64;
         let dictionary = self.dictionary.given(&self.device, pages.dictionary);
         let target_pages = target.given(start..start + n_bytes as u64);

@@ -111,7 +111,7 @@ pub(crate) fn decompress(
     let (page_size, n_pages) = (pages.page_size, pages.table.len() as u64);
     let job = |n: u64| {
         let n_bytes = n * u64::from(page_size);
-        pages.job(n_bytes, n * worst_block_bytes(page_size))
+        pages.job(n_bytes, n * worst_block_bytes(page_size), capabilities)
     };
     let most = batch_pages
         .min(n_pages)
@@ -127,7 +127,11 @@ pub(crate) fn decompress_resident(
     dictionary_bytes: u32,
     capabilities: &Capabilities,
 ) -> impl Iterator<Item = Range<u64>> + use<> {
-    let job = |n: u64| decompress_job(n * u64::from(page_size), page_size, 4, dictionary_bytes);
+    let limits = capabilities.limits();
+    let job = |n: u64| {
+        let n_bytes = n * u64::from(page_size);
+        decompress_job(n_bytes, page_size, 4, limits, dictionary_bytes)
+    };
     let most = n_pages.min(MAX_RESIDENT_BYTES / u64::from(page_size));
     let step = match most_pages(most, capabilities, job) {
         all if all == n_pages => all,
@@ -167,9 +171,20 @@ impl<'a> Packed<'a> {
     }
 
     /// Returns the job that decompresses `n_bytes` of the pages from `packed_bytes` of blocks.
-    pub(in crate::batch) fn job(&self, n_bytes: u64, packed_bytes: u64) -> Result<Job> {
+    pub(in crate::batch) fn job(
+        &self,
+        n_bytes: u64,
+        packed_bytes: u64,
+        capabilities: &Capabilities,
+    ) -> Result<Job> {
         let dictionary_bytes = dictionary::n_bytes(self.dictionary);
-        decompress_job(n_bytes, self.page_size, packed_bytes, dictionary_bytes)
+        decompress_job(
+            n_bytes,
+            self.page_size,
+            packed_bytes,
+            capabilities.limits(),
+            dictionary_bytes,
+        )
     }
 
     /// Copies the first pages, about `n_bytes` in all, with their blocks; `None` if the blocks are in device memory.
@@ -260,6 +275,7 @@ mod tests {
             spirv_passthrough: false,
             free_memory_bytes: None,
             compute_units: None,
+            min_subgroup: 0,
             registers: crate::kernels::Registers::Usual,
         };
         let job = |n: u64| {

@@ -207,6 +207,7 @@ impl Adapter {
             spirv_passthrough: false,
             free_memory_bytes: Some(free),
             compute_units: Some(self.attributes.compute_units),
+            min_subgroup: 32,
             registers: Registers::Many,
         };
         match tier {

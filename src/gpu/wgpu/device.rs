@@ -161,6 +161,7 @@ impl WgpuDevice {
         let budget = Budget::new(request.memory_limit);
         let capabilities = Capabilities {
             free_memory_bytes: budget.free_of(None),
+            min_subgroup: info.subgroup_size.0,
             registers: info.registers(),
             ..limits::capabilities(limits, features)
         };

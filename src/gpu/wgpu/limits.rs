@@ -154,6 +154,7 @@ pub(super) fn capabilities(limits: &wgpu::Limits, features: wgpu::Features) -> C
         spirv_passthrough: features.contains(wgpu::Features::PASSTHROUGH_SHADERS),
         free_memory_bytes: None,
         compute_units: None,
+        min_subgroup: 0,
         registers: Registers::Usual,
     }
 }
