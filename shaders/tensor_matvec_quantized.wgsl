@@ -1,9 +1,9 @@
 // Matrix product of few rows with quantized weights: out[m, n] = a[m, k] wᵀ, with w [n, k] in blocks of 256 weights (Q4_K,
 // Q5_K, Q6_K of ggml) or 32 (Q8_0) or as f16 or bfloat16. It reads each weight once for up to four rows.
 //
-// WIDTH invocations take four columns of the product and ROWS rows; a workgroup takes as many columns as fit. Invocations
+// WIDTH invocations take COLS columns of the product and ROWS rows; a workgroup takes as many columns as fit. Invocations
 // with consecutive numbers load consecutive 16 bytes of a row of weights: 32 weights of 4 bits, in two runs of 16, or 8 of
-// 16 bits. Each uses an element of `a` that it loaded for all four columns. The values of a run of 16 weights are multiplied
+// 16 bits. Each uses an element of `a` that it loaded for all its columns. The values of a run of 16 weights are multiplied
 // by elements first, and their sum then by the factor of the run: sum(w a) = scale sum(value a) - minimum sum(a).
 // Bindings: `a`: rows of `pitch_k` f32, of which k are used, from element `a_from` on; `w`: rows of pitch_k / 256 blocks of
 // 144, 176 or 210 bytes, without gaps, or of pitch_k / 32 blocks of 34 bytes, or of pitch_k numbers of 16 bits, from byte `w_from` on; `out`: rows of `pitch_n` f32, of which n
@@ -21,7 +21,9 @@ override ADD: bool = false;
 override BFLOAT: bool = false;
 // Rows per workgroup: 1 to 4.
 override ROWS: u32 = 1u;
-// Invocations per four columns: a power of two.
+// Columns of an invocation: 4, or 2 for devices with few registers, where the other two are 0.
+override COLS: u32 = 4u;
+// Invocations per columns: a power of two.
 override WIDTH: u32 = 32u;
 override THREADS: u32 = 128u;
 
@@ -208,8 +210,12 @@ fn add_run(at: u32, p: vec4<u32>, q: vec4<u32>, r: vec4<u32>, s: vec4<u32>, plac
 fn add_packed(cols: vec4<u32>, part: u32) {
     let p = load_part(cols.x, part);
     let q = load_part(cols.y, part);
-    let r = load_part(cols.z, part);
-    let s = load_part(cols.w, part);
+    var r: Part;
+    var s: Part;
+    if COLS == 4u {
+        r = load_part(cols.z, part);
+        s = load_part(cols.w, part);
+    }
     // Runs of 4 or 5 bits are 32 weights apart, of 6 bits 64, of 8 bits 16.
     var at = 64u * (part >> 3u) + 16u * ((part >> 1u) & 3u) + 4u * (part & 1u);
     var next = at + 8u;
@@ -255,15 +261,19 @@ fn add_halves(cols: vec4<u32>, part: u32) {
     let at = (params.w_from >> 4u) + cols * (params.pitch_k >> 3u) + part;
     let p = w[at.x];
     let q = w[at.y];
-    let r = w[at.z];
-    let s = w[at.w];
+    var r: vec4<u32>;
+    var s: vec4<u32>;
+    if COLS == 4u {
+        r = w[at.z];
+        s = w[at.w];
+    }
     add_four_halves(2u * part, vec4(p.x, q.x, r.x, s.x), vec4(p.y, q.y, r.y, s.y));
     add_four_halves(2u * part + 1u, vec4(p.z, q.z, r.z, s.z), vec4(p.w, q.w, r.w, s.w));
 }
 
 /// Adds the lanes' sums of a row and stores them.
 fn store_row(i: u32, row: u32, col: u32, own: vec4<f32>) {
-    let x = row_sum4(i, i % WIDTH, own);
+    let x = row_sum4(i, i % WIDTH, select(vec4(own.xy, 0.0, 0.0), own, COLS == 4u));
     if i % WIDTH == 0u && row < params.m {
         store_four_columns(row, col, x);
     }
@@ -273,14 +283,15 @@ fn store_row(i: u32, row: u32, col: u32, own: vec4<f32>) {
 
 fn store_four_columns(row: u32, col: u32, x: vec4<f32>) {
     let at = params.c_from + row * params.pitch_n + col;
+    let end = min(params.n, col + COLS);
     var y = x;
     if ADD {
-        if col < params.n { y.x += out[at]; }
-        if col + 1u < params.n { y.y += out[at + 1u]; }
-        if col + 2u < params.n { y.z += out[at + 2u]; }
-        if col + 3u < params.n { y.w += out[at + 3u]; }
+        if col < end { y.x += out[at]; }
+        if col + 1u < end { y.y += out[at + 1u]; }
+        if col + 2u < end { y.z += out[at + 2u]; }
+        if col + 3u < end { y.w += out[at + 3u]; }
     }
-    store4(at, col, params.n, y);
+    store4(at, col, end, y);
 }
 
 @compute @workgroup_size(THREADS)
@@ -295,7 +306,7 @@ fn tensor_matvec_quantized(
     }
     let lane = i % WIDTH;
     let first_row = id / params.groups_n * ROWS;
-    let col = 4u * (id % params.groups_n * (THREADS / WIDTH) + i / WIDTH);
+    let col = COLS * (id % params.groups_n * (THREADS / WIDTH) + i / WIDTH);
     // Columns behind the last one are that one, and are not stored.
     let cols = min(vec4(col, col + 1u, col + 2u, col + 3u), vec4(params.n - 1u));
     let rows = min(vec4(first_row, first_row + 1u, first_row + 2u, first_row + 3u), vec4(params.m - 1u));

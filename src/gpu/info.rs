@@ -54,8 +54,8 @@ pub struct GpuDeviceInfo {
 }
 
 impl GpuDeviceInfo {
-    /// Returns the class of registers: few for GPUs whose compilers spill kernels of more than about 64, Adreno, Apple's, Mali, PowerVR
-    /// and VideoCore; many for those on which kernels of up to 255 were measured to be faster, NVIDIA's. Software adapters run the
+    /// Returns the class of registers: few for GPUs whose compilers spill kernels of more than about 64, Adreno, Apple's (of which Mesa's
+    /// driver names Mesa as the vendor), Mali, PowerVR and VideoCore; many for those on which kernels of up to 255 were measured to be faster, NVIDIA's. Software adapters run the
     /// kernels of these too, so that tests cover them.
     pub(crate) fn registers(&self) -> Registers {
         const FEW: [&str; 10] = [
@@ -66,7 +66,7 @@ impl GpuDeviceInfo {
         let vendor = self.vendor.as_str();
         if self.is_software() || MANY.contains(&vendor) {
             Registers::Many
-        } else if FEW.contains(&vendor) {
+        } else if FEW.contains(&vendor) || self.name.starts_with("Apple") {
             Registers::Few
         } else {
             Registers::Usual

@@ -80,8 +80,10 @@ impl Form {
         if !limits.allow(128, Self::BYTES) {
             return Self::FEWER;
         }
+        // Subgroups of 64 invocations leave room for one with the registers of larger tiles.
+        let is_tight = limits.registers == Registers::Few || limits.subgroup >= 64;
         // With fewer queries most of a tile would be empty.
-        if limits.registers == Registers::Few || what.n_q < 64 || what.dim > 128 {
+        if is_tight || what.n_q < 64 || what.dim > 128 {
             return Self::FEW;
         }
         let units = limits.compute_units;

@@ -3,7 +3,7 @@
 use super::{R, U, W, around, beyond_binding, check_sizes, elements_of_binding, elements_of_slice};
 use super::{grid, how_many, kernel, padded_bytes, parts};
 use crate::Result;
-use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Slot};
+use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Registers, Slot};
 use crate::ops::Quantization;
 
 pub(super) static MATMUL_QUANTIZED: KernelInfo = kernel(
@@ -23,33 +23,53 @@ const ROWS: u64 = 32;
 
 /// Most rows of a product that the kernel for few rows computes: the memory bandwidth of the weights limits them.
 pub const FEW_ROWS: u64 = 8;
-/// Most rows of a workgroup of that kernel, and the columns that its invocations take.
-const ROWS_AT_ONCE: u64 = 4;
-const COLS_AT_ONCE: u64 = 4;
 /// Invocations of workgroups, and workgroup memory in bytes of tiles of as many; half as many invocations need less.
 const THREADS: u32 = 128;
 const TILE_BYTES: u32 = 12 << 10;
 
-/// Returns the number of invocations of workgroups.
-fn threads(limits: Limits) -> u64 {
-    match limits.allow(THREADS, TILE_BYTES) {
-        true => THREADS.into(),
-        false => u64::from(THREADS) / 2,
+/// Sizes of workgroups on a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Sizes {
+    /// Number of invocations.
+    threads: u64,
+    /// Most rows of a workgroup of the kernel for few rows, and columns of its invocations.
+    rows: u64,
+    cols: u64,
+}
+
+impl Sizes {
+    fn of(limits: Limits) -> Self {
+        let threads = match limits.allow(THREADS, TILE_BYTES) {
+            true => THREADS,
+            false => THREADS / 2,
+        };
+        let [rows, cols] = match limits.registers {
+            Registers::Few => FEW_REGISTERS,
+            Registers::Usual | Registers::Many => [4, 4],
+        };
+        Self {
+            threads: threads.into(),
+            rows,
+            cols,
+        }
     }
 }
+
+/// Rows and columns of the kernel for few rows on devices with few registers.
+const FEW_REGISTERS: [u64; 2] = [1, 2];
 
 /// The kernel of a launch, with overrides and workgroups that its sizes determine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Choice {
     /// Tiles of the product.
     Tiles,
-    /// Few rows, `rows` per workgroup; `width` invocations take four columns.
+    /// Few rows, `rows` per workgroup; `width` invocations share columns.
     FewRows { rows: u64, width: u64 },
 }
 
 impl Choice {
     /// Chooses for `m` rows of `k` terms. Rows of weights have `pitch` elements.
-    fn of(quantization: Quantization, m: u64, k: u64, pitch: u64, threads: u64) -> Self {
+    fn of(quantization: Quantization, m: u64, k: u64, pitch: u64, sizes: Sizes) -> Self {
         // An invocation loads 16 bytes at once, or 32 packed weights.
         let at_once = match quantization {
             Quantization::F16 => 8,
@@ -60,18 +80,23 @@ impl Choice {
         }
         let n_loads = k / at_once;
         Self::FewRows {
-            rows: m.div_ceil(m.div_ceil(ROWS_AT_ONCE)),
+            rows: m.div_ceil(m.div_ceil(sizes.rows)),
             // Two loads or more per invocation, where that leaves enough of them.
-            width: (n_loads / 2).next_power_of_two().clamp(4, threads),
+            width: (n_loads / 2).next_power_of_two().clamp(4, sizes.threads),
+        }
+    }
+
+    /// Returns the rows and columns of a workgroup.
+    const fn tile(self, sizes: Sizes) -> [u64; 2] {
+        match self {
+            Self::Tiles => [ROWS, sizes.threads / 2],
+            Self::FewRows { rows, width } => [rows, sizes.cols * (sizes.threads / width)],
         }
     }
 
     /// Returns the number of workgroups along n and in total.
-    const fn groups(self, m: u64, n: u64, threads: u64) -> [u64; 2] {
-        let [rows, cols] = match self {
-            Self::Tiles => [ROWS, threads / 2],
-            Self::FewRows { rows, width } => [rows, COLS_AT_ONCE * (threads / width)],
-        };
+    const fn groups(self, m: u64, n: u64, sizes: Sizes) -> [u64; 2] {
+        let [rows, cols] = self.tile(sizes);
         let groups_n = n.div_ceil(cols);
         [groups_n, groups_n * m.div_ceil(rows)]
     }
@@ -137,9 +162,9 @@ impl QuantizedProduct {
         let w_bytes = self.weight_bytes((n - 1) * self.k + k) + w_byte % 4;
         let (w, w_from) = bound(Slot::B, w_byte / 4, w_bytes.div_ceil(4));
         let (c, c_from) = bound(Slot::Out, row * self.n + col, (m - 1) * self.n + n);
-        let threads = threads(limits);
-        let choice = Choice::of(self.quantization, m, k, self.k, threads);
-        let [groups_n, n_groups] = choice.groups(m, n, threads);
+        let sizes = Sizes::of(limits);
+        let choice = Choice::of(self.quantization, m, k, self.k, sizes);
+        let [groups_n, n_groups] = choice.groups(m, n, sizes);
         let words = [
             m,
             n,
@@ -157,7 +182,7 @@ impl QuantizedProduct {
         let mut overrides = vec![
             ("BITS", self.quantization.bits()),
             ("ADD", (from > 0).into()),
-            ("THREADS", threads as u32),
+            ("THREADS", sizes.threads as u32),
         ];
         if self.is_bfloat {
             overrides.push(("BFLOAT", 1));
@@ -166,6 +191,7 @@ impl QuantizedProduct {
             Choice::Tiles => &MATMUL_QUANTIZED,
             Choice::FewRows { rows, width } => {
                 overrides.push(("ROWS", rows as u32));
+                overrides.push(("COLS", sizes.cols as u32));
                 overrides.push(("WIDTH", width as u32));
                 &MATVEC_QUANTIZED
             }
@@ -228,9 +254,19 @@ pub fn matmul_quantized_job(what: &QuantizedProduct, limits: Limits) -> Result<J
 mod tests {
     use super::*;
 
+    const USUAL: Sizes = Sizes {
+        threads: 128,
+        rows: 4,
+        cols: 4,
+    };
+    const FEW: Limits = Limits {
+        registers: Registers::Few,
+        ..Limits::WEBGPU
+    };
+
     #[test]
     fn few_rows_have_a_kernel_of_their_own() {
-        let rows = |m| match Choice::of(Quantization::Q4K, m, 4096, 4096, 128) {
+        let rows = |m| match Choice::of(Quantization::Q4K, m, 4096, 4096, USUAL) {
             Choice::FewRows { rows, width: 64 } => Some(rows),
             other => {
                 assert_eq!(other, Choice::Tiles);
@@ -247,14 +283,14 @@ mod tests {
     fn rows_that_are_not_whole_vectors_are_computed_in_tiles() {
         for [k, pitch] in [[4, 4], [12, 12], [256, 4100]] {
             assert_eq!(
-                Choice::of(Quantization::F16, 1, k, pitch, 128),
+                Choice::of(Quantization::F16, 1, k, pitch, USUAL),
                 Choice::Tiles
             );
         }
         let rows = 1;
         for (k, width) in [(8, 4), (16, 4), (256, 16), (4096, 128), (131_072, 128)] {
             let expected = Choice::FewRows { rows, width };
-            assert_eq!(Choice::of(Quantization::F16, 1, k, k, 128), expected);
+            assert_eq!(Choice::of(Quantization::F16, 1, k, k, USUAL), expected);
         }
     }
 
@@ -263,15 +299,12 @@ mod tests {
         let sizes = [(1, 1), (5, 4097), (8, 32_000), (9, 65)];
         let sizes = sizes.into_iter();
         for (limits, (m, n)) in
-            sizes.flat_map(|size| [Limits::WEBGPU, Limits::LEAST].map(|limits| (limits, size)))
+            sizes.flat_map(|size| [Limits::WEBGPU, Limits::LEAST, FEW].map(|limits| (limits, size)))
         {
-            let threads = threads(limits);
-            let choice = Choice::of(Quantization::Q6K, m, 512, 512, threads);
-            let [groups_n, n_groups] = choice.groups(m, n, threads);
-            let [rows, cols] = match choice {
-                Choice::Tiles => [ROWS, threads / 2],
-                Choice::FewRows { rows, width } => [rows, COLS_AT_ONCE * (threads / width)],
-            };
+            let sizes = Sizes::of(limits);
+            let choice = Choice::of(Quantization::Q6K, m, 512, 512, sizes);
+            let [groups_n, n_groups] = choice.groups(m, n, sizes);
+            let [rows, cols] = choice.tile(sizes);
             assert!((n..n + cols).contains(&(groups_n * cols)));
             assert!((m..m + rows).contains(&(n_groups / groups_n * rows)));
         }

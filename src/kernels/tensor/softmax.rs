@@ -5,7 +5,7 @@ use super::{
     rows_in_parts, takes_row,
 };
 use crate::Result;
-use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Slot};
+use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Registers, Slot};
 
 const WGSL: &str = shader!("tensor_softmax.wgsl");
 pub(super) static SOFTMAX: KernelInfo = kernel("tensor_softmax", WGSL, &[R, W, U]);
@@ -43,7 +43,15 @@ pub(in crate::kernels) fn softmax_launch(
     [a, out]: [Arg; 2],
     offset: u64,
 ) -> Launch {
-    let most = limits.invocations.min(limits.workgroup_bytes / 8).min(1024);
+    // Compilers give fewer registers to the invocations of larger workgroups.
+    let widest = match limits.registers {
+        Registers::Few => 256,
+        Registers::Usual | Registers::Many => 1024,
+    };
+    let most = limits
+        .invocations
+        .min(limits.workgroup_bytes / 8)
+        .min(widest);
     let most = previous_power_of_two(most.into());
     let width = cols.div_ceil(HELD / 2).next_power_of_two();
     let is_held = cols <= HELD * most;
