@@ -1,7 +1,8 @@
-//! Compiles every kernel of the crate, in every variant that jobs choose, on the best Vulkan adapter.
+//! Compiles the kernels of the crate, in every variant that jobs choose, on the best Vulkan adapter.
 //!
-//! Prints the name of each kernel to the error stream before it compiles it, where drivers print their statistics:
-//! `scripts/compilers.mjs` runs this with the compilers of GPUs that are not there.
+//! `compile_kernels WORD...` compiles those whose names, which state their overrides, contain one of the words, or all without words. It
+//! prints each name to the error stream before it compiles the kernel, where drivers print their statistics:
+//! `scripts/checks/compilers.mjs` runs this with the compilers of GPUs that are not there. `compile_kernels --list` prints the names only.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -17,6 +18,13 @@ use pagepress::gpu::runtime::block_on;
 use pagepress::gpu::{Backend, DeviceRequest, EngineChoice, GpuDevice, KernelSource};
 
 fn main() -> Result<(), pagepress::Error> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let mut launches = launches::launches_on(&[None]);
+    if words == ["--list"] {
+        launches.keys().for_each(|name| eprintln!("kernel: {name}"));
+        return Ok(());
+    }
+    launches.retain(|name, _| words.is_empty() || words.iter().any(|word| name.contains(word)));
     let request = DeviceRequest {
         engine: EngineChoice::Wgpu,
         ..DeviceRequest::default()
@@ -24,7 +32,7 @@ fn main() -> Result<(), pagepress::Error> {
     let device = GpuDevice::open(&request)?;
     eprintln!("device: {}", device.info());
     let mut n_failed = 0;
-    for (name, launch) in launches::launches_on(&[None]) {
+    for (name, launch) in launches {
         eprintln!("kernel: {name}");
         let overrides: Vec<(&str, f64)> = launch
             .overrides

@@ -2,6 +2,8 @@
 //
 // Each compiler prints statistics of its own: registers of an invocation, `waves` (subgroups, or threads, that a core runs at
 // once, by registers), spills, and the size of the code.
+import path from "node:path";
+import { Remedy } from "../process.mjs";
 
 /** Reads one number of a line, or 0. */
 const number = (text, pattern) => Number(pattern.exec(text)?.[1] ?? 0);
@@ -33,6 +35,15 @@ function honeykrisp(line, into) {
   into.spills += number(line, /(\d+):\d+ spills/) + number(line, /:(\d+) spills:fills/) + number(line, /(\d+) scratch/);
 }
 
+/** Adds the statistics of Arm's in Mesa. Its `threads` are those of a core, by halves: 1 or 2. */
+function panvk(line, into) {
+  if (!line.startsWith("MESA_SHADER_COMPUTE shader: ")) return;
+  into.bytes = number(line, /(\d+) code size/);
+  into.registers = number(line, /(\d+) registers used/);
+  into.waves = number(line, /(\d+) threads/);
+  into.spills += number(line, /(\d+):\d+ spills/) + number(line, /:(\d+) spills:fills/);
+}
+
 /** Adds the statistics of NVIDIA's in Mesa. */
 function nvk(line, into) {
   if (line.startsWith("Num GPRs: ")) into.registers = number(line, /(\d+)/);
@@ -40,24 +51,51 @@ function nvk(line, into) {
   if (/^(Spills|Fills) (to|from) mem: /.test(line)) into.spills += number(line, /(\d+)/);
 }
 
-const amd = (name, id) => ({ name, shim: "amdgpu", manifest: "radeon", env: { AMDGPU_GPU_ID: id, RADV_DEBUG: "shaderstats" }, read: radv });
-const adreno = (model) => ({ name: `Adreno ${model}`, shim: "freedreno", manifest: "freedreno", env: { FD_GPU_ID: String(model), IR3_SHADER_DEBUG: "cs" }, read: turnip });
-
-/** The GPUs whose drivers Debian has for x86-64. */
-export const devices = [
-  amd("AMD Polaris 10 (GCN 4)", "polaris10"),
-  amd("AMD Vega 10 (GCN 5)", "vega10"),
-  amd("AMD Renoir (GCN 5)", "renoir"),
-  amd("AMD Navi 21 (RDNA 2)", "navi21"),
-  amd("AMD Navi 31 (RDNA 3)", "navi31"),
-  amd("AMD gfx1201 (RDNA 4)", "gfx1201"),
-  ...[630, 660, 730, 740, 750].map(adreno),
-  { name: "Apple M1", shim: "asahi", manifest: "asahi", env: { AGX_MESA_DEBUG: "shaderdb" }, read: honeykrisp },
-  {
-    name: "NVIDIA Ampere by NVK",
-    shim: "nouveau",
+/**
+ * The drivers, by the name of their drm-shim: Debian's architecture that has them, the name of their manifest, the environment variables that
+ * choose a GPU and print statistics, and the reader of these.
+ */
+const drivers = {
+  amdgpu: { architecture: "amd64", manifest: "radeon", variables: (id) => ({ AMDGPU_GPU_ID: id, RADV_DEBUG: "shaderstats" }), read: radv },
+  freedreno: { architecture: "amd64", manifest: "freedreno", variables: (id) => ({ FD_GPU_ID: id, IR3_SHADER_DEBUG: "cs" }), read: turnip },
+  asahi: { architecture: "amd64", manifest: "asahi", variables: () => ({ AGX_MESA_DEBUG: "shaderdb" }), read: honeykrisp },
+  nouveau: {
+    architecture: "amd64",
     manifest: "nouveau",
-    env: { NOUVEAU_CHIPSET: "172", NVK_I_WANT_A_BROKEN_VULKAN_DRIVER: "1", NAK_DEBUG: "print" },
+    variables: (id) => ({ NOUVEAU_CHIPSET: id, NVK_I_WANT_A_BROKEN_VULKAN_DRIVER: "1", NAK_DEBUG: "print" }),
     read: nvk,
   },
+  panfrost: { architecture: "arm64", manifest: "panfrost", variables: (id) => ({ PAN_GPU_ID: id, BIFROST_MESA_DEBUG: "shaderdb", PAN_I_WANT_A_BROKEN_VULKAN_DRIVER: "1" }), read: panvk },
+  powervr: { architecture: "arm64", manifest: "powervr_mesa", variables: () => ({ PVR_I_WANT_A_BROKEN_VULKAN_DRIVER: "1" }), read: () => {} },
+};
+
+/** Returns the GPU that a driver knows by an id, such as "gfx1100" of amdgpu. */
+function gpu(name, driver, id = "") {
+  const { variables, ...rest } = drivers[driver];
+  const shims = (libraries) => [path.join(libraries, `lib${driver}_noop_drm_shim.so`)];
+  return { name, ...rest, shims, variables: variables(id) };
+}
+
+/** The GPUs whose kernels are compared with the record. */
+export const devices = [
+  gpu("AMD Polaris 10 (GCN 4)", "amdgpu", "polaris10"),
+  gpu("AMD Vega 10 (GCN 5)", "amdgpu", "vega10"),
+  gpu("AMD Renoir (GCN 5)", "amdgpu", "renoir"),
+  gpu("AMD Navi 21 (RDNA 2)", "amdgpu", "navi21"),
+  gpu("AMD Navi 31 (RDNA 3)", "amdgpu", "navi31"),
+  gpu("AMD gfx1201 (RDNA 4)", "amdgpu", "gfx1201"),
+  ...["630", "660", "730", "740", "750"].map((model) => gpu(`Adreno ${model}`, "freedreno", model)),
+  gpu("Apple M1", "asahi"),
+  gpu("NVIDIA Ampere by NVK", "nouveau", "172"),
+  gpu("Mali-G610 (Valhall)", "panfrost", "a867"),
+  gpu("Mali-G310 (Valhall)", "panfrost", "ac74"),
+  gpu("Mali-G52 (Bifrost)", "panfrost", "7212"),
+  gpu("PowerVR BXS-4-64", "powervr"),
 ];
+
+/** Returns any GPU, by `DRIVER:ID`. */
+export function chosenGpu(text) {
+  const [driver, id] = text.split(":");
+  if (!Object.hasOwn(drivers, driver)) throw new Remedy(`no driver is named ${driver}; known: ${Object.keys(drivers).join(", ")}`);
+  return gpu(text, driver, id);
+}

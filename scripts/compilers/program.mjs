@@ -1,0 +1,45 @@
+// Builds `examples/compile_kernels.rs` for the processors of the drivers, and chooses the variants that it compiles.
+import path from "node:path";
+import { spawnSync } from "node:child_process";
+import { arm64Target, arm64Tools, arm64Variables } from "../arm64.mjs";
+import { Remedy, root, run } from "../process.mjs";
+import { unpackedDrivers } from "./packages.mjs";
+
+const example = "compile_kernels";
+const here = path.join(root, "target/debug/examples", example);
+
+/** Builds the program. `arguments_` are those of cargo. */
+async function build(arguments_, env) {
+  const { code } = await run("cargo", ["build", "--example", example, ...arguments_], { env });
+  if (code !== 0) throw new Remedy("the program that compiles the kernels does not build");
+}
+
+/** Returns the names of all variants of the kernels. Builds the program for this machine. */
+export async function allVariants() {
+  await build(["--all-features"]);
+  const { stderr } = spawnSync(here, ["--list"], { cwd: root, encoding: "utf8" });
+  return [...stderr.matchAll(/^kernel: (.*)/gm)].map(([, name]) => name);
+}
+
+/** Returns the first of `variants` that have, together, every value of every override of each kernel. */
+export function eachValue(variants) {
+  const seen = new Set();
+  return variants.filter((variant) => {
+    const [kernel] = variant.split(" ");
+    const values = (variant.match(/\("\w+", \d+\)/g) ?? []).map((value) => `${kernel} ${value}`);
+    const isNew = [kernel, ...values].some((value) => !seen.has(value));
+    for (const value of [kernel, ...values]) seen.add(value);
+    return isNew;
+  });
+}
+
+/** Returns drivers of an architecture, the program for it, and what runs it: `{libraries, manifests, launcher, program}`. */
+export async function toolsFor(architecture) {
+  const drivers = await unpackedDrivers(architecture);
+  if (architecture === "amd64") return { ...drivers, launcher: [drivers.linker], program: here };
+  const tools = await arm64Tools();
+  // Without the engine that needs NVIDIA's driver, which halves the time of the build.
+  await build(["--target", arm64Target, "--no-default-features", "--features", "wgpu"], arm64Variables(tools));
+  const program = path.join(root, "target/emulated", arm64Target, "debug/examples", example);
+  return { ...drivers, launcher: [tools.qemu, drivers.linker], program };
+}
