@@ -192,6 +192,7 @@ function packageSteps() {
       name: "kernels by the compilers of other GPUs",
       command: node("scripts/checks/compilers.mjs"),
     },
+    { group: "compilers", name: "kernels by Intel's compiler", command: node("scripts/checks/compilers.mjs", "--built") },
     { group: "compilers", name: "kernels as HLSL by Microsoft's compiler", command: check("hlsl") },
     {
       group: "compilers-emulated",

@@ -2,11 +2,13 @@
 // drm-shim, which pretends that the GPU exists and runs nothing. Fails if a kernel does not compile, spills more than recorded in
 // tests/compilers.json, or has fewer waves than recorded there.
 //
-// node scripts/checks/compilers.mjs [--emulated] [--write] [--kernels] [--variants] [--all] [--kernel WORD] [--limit SECONDS] [--gpu DRIVER:ID]... [WORD]
+// node scripts/checks/compilers.mjs [--built | --emulated] [--write] [--kernels] [--variants] [--kernel WORD] [--choose all|values|first] [--limit SECONDS]
+//   [--gpu DRIVER:ID]... [WORD]
 //
-// WORD chooses GPUs by name. `--emulated` takes those whose drivers Debian has for arm64 only, which QEMU runs. It is slow: of each kernel it
-// compiles the variants that have, together, each value of each override, unless `--all`, and gives up a variant after `--limit` seconds.
-// `--kernel` chooses kernels by their names with overrides. `--kernels` prints a line for each kernel, `--variants` for each variant.
+// WORD chooses GPUs by name. `--built` takes Intel's, whose drm-shim is built, and `--emulated` those whose drivers Debian has for arm64 only, which QEMU runs, slowly: variants that take more
+// than `--limit` seconds are given up and named. `--kernel` chooses kernels by their names with overrides; `--choose` all variants of a kernel,
+// or those that have, together, each value of each override (the default with QEMU), or the first one.
+// `--kernels` prints a line for each kernel, `--variants` for each variant when it is compiled.
 // `--gpu` compiles for a GPU that is not recorded, such as amdgpu:gfx1100, freedreno:642, nouveau:192 and panfrost:9091. `--write` records the
 // results.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -14,15 +16,18 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { compileVariants, worst } from "../compilers/compile.mjs";
 import { chosenGpu, devices } from "../compilers/devices.mjs";
-import { allVariants, eachValue, toolsFor } from "../compilers/program.mjs";
+import { allVariants, eachValue, firstOfEach, toolsFor } from "../compilers/program.mjs";
 import { Remedy, Skip, exitWith, root } from "../process.mjs";
 
 const record = path.join(root, "tests/compilers.json");
 /** Seconds for a variant, by the architecture of the driver. An emulated compiler needs minutes for kernels that spill. */
-const limits = { amd64: 300, arm64: 240 };
+const limits = { amd64: 300, arm64: 400 };
+/** What `--choose` chooses of all variants. */
+const choices = { all: (variants) => variants, values: eachValue, first: firstOfEach };
 
 const options = {
-  all: { type: "boolean" },
+  choose: { type: "string" },
+  built: { type: "boolean" },
   emulated: { type: "boolean" },
   gpu: { type: "string", multiple: true },
   kernel: { type: "string", default: "" },
@@ -43,24 +48,25 @@ function regressions(kernels, recorded = {}) {
   });
 }
 
-function print(device, { description, compiled, failures, slow }, kernels, { kernels: everyKernel, variants: everyVariant }) {
+const printLine = (name, { registers, waves, spills, bytes }) => console.log(`  ${name}: ${registers} registers, ${waves} waves, ${spills} spills, ${bytes} bytes`);
+
+function print(device, { description, compiled, failures, slow }, kernels, everyKernel) {
   const all = Object.entries(kernels);
   const [narrow, { waves, registers } = {}] = all.filter(([, kernel]) => kernel.bytes + kernel.registers > 0).sort(([, a], [, b]) => a.waves - b.waves)[0] ?? ["none"];
   const spilling = all.filter(([, { spills }]) => spills > 0).map(([name, { spills }]) => `${name} ${spills}`);
   console.log(`\n${device.name} (${description}): ${all.length} kernels, ${compiled.length} variants; fewest waves: ${narrow} ${waves ?? "-"} with ${registers ?? "-"} registers; spills: ${spilling.join(", ") || "none"}`);
   for (const failure of failures) console.log(`  failed: ${failure}`);
   for (const variant of slow) console.log(`  given up: ${variant}`);
-  const lines = everyVariant ? compiled.map((one) => [one.variant, one]) : everyKernel ? all : [];
-  for (const [name, one] of lines) console.log(`  ${name}: ${one.registers} registers, ${one.waves} waves, ${one.spills} spills, ${one.bytes} bytes`);
+  if (everyKernel) for (const [name, kernel] of all) printLine(name, kernel);
 }
 
 /** Returns the GPUs that the command line chooses. */
-function choose({ gpu, emulated }, [word = ""]) {
+function choose({ gpu, built, emulated }, [word = ""]) {
   if (gpu) return gpu.map(chosenGpu);
-  const architecture = emulated ? "arm64" : "amd64";
-  const chosen = devices.filter((device) => device.architecture === architecture && device.name.toLowerCase().includes(word.toLowerCase()));
-  const known = devices.filter((device) => device.architecture === architecture).map(({ name }) => name);
-  if (chosen.length === 0) throw new Remedy(`no GPU is named ${word}; known: ${known.join(", ")}`);
+  const needs = built ? "built" : emulated ? "emulated" : "packages";
+  const all = devices.filter((device) => device.needs === needs);
+  const chosen = all.filter(({ name }) => name.toLowerCase().includes(word.toLowerCase()));
+  if (chosen.length === 0) throw new Remedy(`no GPU is named ${word}; known: ${all.map(({ name }) => name).join(", ")}`);
   return chosen;
 }
 
@@ -74,11 +80,13 @@ await exitWith(async () => {
   const problems = [];
   for (const device of chosen) {
     const { name, architecture } = device;
-    const variants = architecture === "amd64" || values.all ? all : eachValue(all);
+    const choice = choices[values.choose ?? (architecture === "amd64" ? "all" : "values")];
+    if (!choice) throw new Remedy(`--choose ${values.choose} is none of ${Object.keys(choices).join(", ")}`);
+    const tell = (one) => values.variants && printLine(one.variant, one);
     const limit = Number(values.limit ?? limits[architecture]);
-    const result = await compileVariants(device, variants, await toolsFor(architecture), limit);
+    const result = await compileVariants(device, choice(all), await toolsFor(device), { limit, tell });
     const kernels = worst(result.compiled);
-    print(device, result, kernels, values);
+    print(device, result, kernels, values.kernels);
     const isCompared = !values.write && !values.gpu;
     const found = [...result.failures, ...(isCompared ? regressions(kernels, recorded[name]) : [])];
     problems.push(...found.map((text) => `${name}: ${text}`));

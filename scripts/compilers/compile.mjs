@@ -4,18 +4,19 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
 /**
- * Compiles variants on a device, in their order, each within `limit` seconds.
+ * Compiles variants on a device, in their order, each within `limit` seconds, and calls `tell` with the statistics of each.
  *
  * Returns the device's description, the statistics of each variant that compiled, and the messages `failures`. A compiler that aborts
  * ends the process: the next process goes on with the variant after it. Variants beyond the limit are `slow`, and nothing is known of them.
  */
-export async function compileVariants(device, variants, tools, limit) {
+export async function compileVariants(device, variants, tools, options) {
   const result = { description: "", compiled: [], failures: [], slow: [] };
   let rest = variants;
   while (rest.length > 0) {
-    const { end, last } = await compileUntilEnd(device, rest, tools, limit, result);
+    const { end, last } = await compileUntilEnd(device, rest, tools, options, result);
     if (result.description === "") {
-      result.failures.push(`the device cannot be opened: ${end || "the program says nothing"}`);
+      result.description = "cannot be opened";
+      if (!device.refusal || !end.includes(device.refusal)) result.failures.push(`the device cannot be opened: ${end || "the program says nothing"}`);
       break;
     }
     if (last === null) break;
@@ -27,31 +28,34 @@ export async function compileVariants(device, variants, tools, limit) {
 }
 
 /** Runs a process until it ends. Returns the variant that ended it, or null, and its last words or "slow". */
-async function compileUntilEnd(device, variants, { libraries, manifests, launcher, program }, limit, result) {
+async function compileUntilEnd(device, variants, { libraries, manifests, shim, launcher, program }, { limit, tell }, result) {
   const variables = {
     ...device.variables,
     VK_DRIVER_FILES: path.join(manifests, `${device.manifest}_icd.json`),
     VK_LOADER_LAYERS_DISABLE: "*",
     MESA_SHADER_CACHE_DISABLE: "1",
   };
-  const preload = device.shims(libraries).join(":");
-  const [command, ...args] = [...launcher, "--preload", preload, "--library-path", libraries, program, ...variants];
+  const [command, ...args] = [...launcher, "--preload", shim, "--library-path", libraries, program, ...variants];
   const child = spawn(command, args, { env: { ...process.env, ...variables }, stdio: ["ignore", "ignore", "pipe"] });
   let [end, current] = ["", null];
   let timer;
+  const keep = () => {
+    if (!current) return;
+    result.compiled.push(current);
+    tell(current);
+    current = null;
+  };
   for await (const line of createInterface({ input: child.stderr })) {
     const [, word, rest] = /^(device|kernel|failed|all kernels): (.*)/.exec(line) ?? [];
     if (word === "device") result.description = rest;
     else if (word === "failed") result.failures.push(`${current.variant}: ${rest}`);
     else if (word === "kernel") {
-      if (current) result.compiled.push(current);
+      keep();
       current = { variant: rest, kernel: rest.split(" ")[0], registers: 0, waves: 0, spills: 0, bytes: 0 };
       clearTimeout(timer);
       timer = setTimeout(() => ((end = "slow"), child.kill("SIGKILL")), limit * 1000);
-    } else if (word === "all kernels") {
-      if (current) result.compiled.push(current);
-      current = null;
-    } else if (current) device.read(line, current);
+    } else if (word === "all kernels") keep();
+    else if (current) device.read(line, current);
     if (!word && end !== "slow") end = line;
   }
   clearTimeout(timer);

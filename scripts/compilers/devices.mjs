@@ -2,7 +2,6 @@
 //
 // Each compiler prints statistics of its own: registers of an invocation, `waves` (subgroups, or threads, that a core runs at
 // once, by registers), spills, and the size of the code.
-import path from "node:path";
 import { Remedy } from "../process.mjs";
 
 /** Reads one number of a line, or 0. */
@@ -44,6 +43,19 @@ function panvk(line, into) {
   into.spills += number(line, /(\d+):\d+ spills/) + number(line, /:(\d+) spills:fills/);
 }
 
+/**
+ * Adds the statistics of Intel's: a line for each width of a subgroup (`waves`). The driver takes the widest without spills, or else the first.
+ */
+function anv(line, into) {
+  const width = number(line, /^SIMD(\d+) shader: /);
+  const spills = number(line, /(\d+):\d+ spills/) + number(line, /:(\d+) spills:fills/);
+  if (width === 0 || (spills > 0 && into.waves > 0)) return;
+  into.waves = width;
+  into.spills = spills;
+  into.registers = number(line, /GRF registers: (\d+)/);
+  into.bytes = number(line, /to (\d+) bytes/);
+}
+
 /** Adds the statistics of NVIDIA's in Mesa. */
 function nvk(line, into) {
   if (line.startsWith("Num GPRs: ")) into.registers = number(line, /(\d+)/);
@@ -52,8 +64,8 @@ function nvk(line, into) {
 }
 
 /**
- * The drivers, by the name of their drm-shim: Debian's architecture that has them, the name of their manifest, the environment variables that
- * choose a GPU and print statistics, and the reader of these.
+ * The drivers, by the name of their drm-shim: Debian's architecture that has them, `needs` (what else: an emulator or a build of the shim), the name of their manifest, the environment variables that
+ * choose a GPU and print statistics, the reader of these, and the end of the message by which Pagepress refuses the GPU, if it does.
  */
 const drivers = {
   amdgpu: { architecture: "amd64", manifest: "radeon", variables: (id) => ({ AMDGPU_GPU_ID: id, RADV_DEBUG: "shaderstats" }), read: radv },
@@ -65,15 +77,34 @@ const drivers = {
     variables: (id) => ({ NOUVEAU_CHIPSET: id, NVK_I_WANT_A_BROKEN_VULKAN_DRIVER: "1", NAK_DEBUG: "print" }),
     read: nvk,
   },
-  panfrost: { architecture: "arm64", manifest: "panfrost", variables: (id) => ({ PAN_GPU_ID: id, BIFROST_MESA_DEBUG: "shaderdb", PAN_I_WANT_A_BROKEN_VULKAN_DRIVER: "1" }), read: panvk },
-  powervr: { architecture: "arm64", manifest: "powervr_mesa", variables: () => ({ PVR_I_WANT_A_BROKEN_VULKAN_DRIVER: "1" }), read: () => {} },
+  panfrost: {
+    architecture: "arm64",
+    needs: "emulated",
+    manifest: "panfrost",
+    variables: (id) => ({ PAN_GPU_ID: id, BIFROST_MESA_DEBUG: "shaderdb", PAN_I_WANT_A_BROKEN_VULKAN_DRIVER: "1" }),
+    read: panvk,
+  },
+  intel: {
+    architecture: "amd64",
+    needs: "built",
+    manifest: "intel",
+    variables: (id) => ({ INTEL_STUB_GPU_PLATFORM: id, INTEL_DEBUG: "cs" }),
+    read: anv,
+  },
+  powervr: {
+    architecture: "arm64",
+    needs: "emulated",
+    manifest: "powervr_mesa",
+    variables: () => ({ PVR_I_WANT_A_BROKEN_VULKAN_DRIVER: "1" }),
+    read: () => {},
+    refusal: "max_storage_buffers_per_shader_stage 6, below 8",
+  },
 };
 
 /** Returns the GPU that a driver knows by an id, such as "gfx1100" of amdgpu. */
 function gpu(name, driver, id = "") {
-  const { variables, ...rest } = drivers[driver];
-  const shims = (libraries) => [path.join(libraries, `lib${driver}_noop_drm_shim.so`)];
-  return { name, ...rest, shims, variables: variables(id) };
+  const { variables, needs = "packages", ...rest } = drivers[driver];
+  return { name, driver, needs, ...rest, variables: variables(id) };
 }
 
 /** The GPUs whose kernels are compared with the record. */
@@ -87,6 +118,9 @@ export const devices = [
   ...["630", "660", "730", "740", "750"].map((model) => gpu(`Adreno ${model}`, "freedreno", model)),
   gpu("Apple M1", "asahi"),
   gpu("NVIDIA Ampere by NVK", "nouveau", "172"),
+  gpu("Intel Tiger Lake (Xe-LP)", "intel", "tgl"),
+  gpu("Intel Arc A770M (Xe-HPG)", "intel", "dg2"),
+  gpu("Intel Battlemage G21 (Xe2)", "intel", "bmg"),
   gpu("Mali-G610 (Valhall)", "panfrost", "a867"),
   gpu("Mali-G310 (Valhall)", "panfrost", "ac74"),
   gpu("Mali-G52 (Bifrost)", "panfrost", "7212"),

@@ -32,6 +32,23 @@ APT::Sandbox::User "";
 Debug::NoLocking "true";
 `;
 
+/**
+ * Makes an empty folder in which apt keeps its lists and archives of a suite, of kind "deb" or "deb-src", and gets the lists. Returns the
+ * environment variables with which apt-get uses it.
+ */
+export async function aptFolder(folder, architecture, kind, suite) {
+  if (!findProgram("apt-get") || !existsSync(keyring)) throw new Skip("Mesa's packages need Debian's apt-get");
+  await rm(folder, { recursive: true, force: true });
+  for (const name of ["lists/partial", "cache/archives/partial"]) await mkdir(path.join(folder, name), { recursive: true });
+  await writeFile(path.join(folder, "sources.list"), `${kind} [signed-by=${keyring}] http://deb.debian.org/debian ${suite} main\n`);
+  await writeFile(path.join(folder, "status"), "");
+  await writeFile(path.join(folder, "apt.conf"), configuration(folder, architecture));
+  const env = { APT_CONFIG: path.join(folder, "apt.conf") };
+  const { code } = await run("apt-get", ["-q", "update"], { env, minutes: 20 });
+  if (code !== 0) throw new Skip("the lists of Debian's packages cannot be downloaded: apt-get update failed");
+  return env;
+}
+
 /** Returns the unpacked drivers of "amd64" or "arm64": the folder of their libraries, their dynamic linker, and the folder of their manifests. */
 export async function unpackedDrivers(architecture) {
   const folder = folderOf(architecture);
@@ -40,17 +57,11 @@ export async function unpackedDrivers(architecture) {
   const libraries = path.join(unpacked, "usr/lib", triple);
   const found = { libraries, linker: path.join(libraries, linker), manifests: path.join(unpacked, "usr/share/vulkan/icd.d") };
   if (existsSync(path.join(folder, "complete"))) return found;
-  if (!findProgram("apt-get") || !findProgram("dpkg") || !existsSync(keyring)) throw new Skip("Mesa's packages need Debian's apt-get");
-  await rm(folder, { recursive: true, force: true });
-  for (const name of ["lists/partial", "cache/archives/partial", "root"]) await mkdir(path.join(folder, name), { recursive: true });
-  await writeFile(path.join(folder, "sources.list"), `deb [signed-by=${keyring}] http://deb.debian.org/debian testing main\n`);
-  await writeFile(path.join(folder, "status"), "");
-  await writeFile(path.join(folder, "apt.conf"), configuration(folder, architecture));
-  const env = { APT_CONFIG: path.join(folder, "apt.conf") };
-  for (const args of [["update"], ["-y", "--download-only", "install", ...packages]]) {
-    const { code } = await run("apt-get", ["-q", ...args], { env, minutes: 20 });
-    if (code !== 0) throw new Skip(`Mesa's packages cannot be downloaded: apt-get ${args.join(" ")} failed`);
-  }
+  if (!findProgram("dpkg")) throw new Skip("Mesa's packages need Debian's dpkg");
+  const env = await aptFolder(folder, architecture, "deb", "testing");
+  await mkdir(unpacked);
+  const { code } = await run("apt-get", ["-q", "-y", "--download-only", "install", ...packages], { env, minutes: 20 });
+  if (code !== 0) throw new Skip("Mesa's packages cannot be downloaded: apt-get failed");
   const archives = path.join(folder, "cache/archives");
   for (const name of readdirSync(archives).filter((file) => file.endsWith(".deb"))) {
     const { code } = await run("dpkg", ["-x", path.join(archives, name), unpacked]);

@@ -3,6 +3,7 @@ import path from "node:path";
 import { spawnSync } from "node:child_process";
 import { arm64Target, arm64Tools, arm64Variables } from "../arm64.mjs";
 import { Remedy, root, run } from "../process.mjs";
+import { intelShim } from "./intel.mjs";
 import { unpackedDrivers } from "./packages.mjs";
 
 const example = "compile_kernels";
@@ -33,13 +34,20 @@ export function eachValue(variants) {
   });
 }
 
-/** Returns drivers of an architecture, the program for it, and what runs it: `{libraries, manifests, launcher, program}`. */
-export async function toolsFor(architecture) {
+/** Returns the first variant of each kernel. */
+export function firstOfEach(variants) {
+  const kernel = (variant) => variant.split(" ")[0];
+  return variants.filter((variant, index) => index === 0 || kernel(variant) !== kernel(variants[index - 1]));
+}
+
+/** Returns the driver of a device, the program for its architecture, and what runs it: `{libraries, manifests, shim, launcher, program}`. */
+export async function toolsFor({ architecture, driver, needs }) {
   const drivers = await unpackedDrivers(architecture);
-  if (architecture === "amd64") return { ...drivers, launcher: [drivers.linker], program: here };
+  const shim = needs === "built" ? await intelShim() : path.join(drivers.libraries, `lib${driver}_noop_drm_shim.so`);
+  if (needs !== "emulated") return { ...drivers, shim, launcher: [drivers.linker], program: here };
   const tools = await arm64Tools();
   // Without the engine that needs NVIDIA's driver, which halves the time of the build.
   await build(["--target", arm64Target, "--no-default-features", "--features", "wgpu"], arm64Variables(tools));
   const program = path.join(root, "target/emulated", arm64Target, "debug/examples", example);
-  return { ...drivers, launcher: [tools.qemu, drivers.linker], program };
+  return { ...drivers, shim, launcher: [tools.qemu, drivers.linker], program };
 }
