@@ -7,7 +7,8 @@
 //
 // WORD chooses GPUs by name. `--built` takes Intel's, whose drm-shim is built, and `--emulated` those whose drivers Debian has for arm64 only, which QEMU runs, slowly: variants that take more
 // than `--limit` seconds are given up and named. `--kernel` chooses kernels by their names with overrides; `--choose` all variants of a kernel,
-// or those that have, together, each value of each override (the default with QEMU), or the first one.
+// or those that have, together, each value of each override, or the first one (the default with QEMU). Runs
+// with `--kernel`, `--choose` or `--gpu` are neither compared nor recorded.
 // `--kernels` prints a line for each kernel, `--variants` for each variant when it is compiled.
 // `--gpu` compiles for a GPU that is not recorded, such as amdgpu:gfx1100, freedreno:642, nouveau:192 and panfrost:9091. `--write` records the
 // results.
@@ -48,6 +49,13 @@ function regressions(kernels, recorded = {}) {
   });
 }
 
+/** Returns what is recorded of a GPU. Kernels that were given up keep the numbers that they had. */
+function numbersToRecord(kernels, slow, recorded = {}) {
+  const kept = slow.map((variant) => variant.split(" ")[0]).filter((name) => recorded[name] && !kernels[name]);
+  const numbers = Object.entries(kernels).map(([name, { waves, spills }]) => [name, { waves, spills }]);
+  return Object.fromEntries([...kept.map((name) => [name, recorded[name]]), ...numbers].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
 const printLine = (name, { registers, waves, spills, bytes }) => console.log(`  ${name}: ${registers} registers, ${waves} waves, ${spills} spills, ${bytes} bytes`);
 
 function print(device, { description, compiled, failures, slow }, kernels, everyKernel) {
@@ -77,22 +85,22 @@ await exitWith(async () => {
   const all = (await allVariants()).filter((name) => name.includes(values.kernel));
   if (all.length === 0) throw new Remedy(`no kernel is named ${values.kernel}`);
   const recorded = existsSync(record) ? JSON.parse(readFileSync(record, "utf8")) : {};
+  const isWhole = !values.kernel && !values.choose && !values.gpu;
   const problems = [];
   for (const device of chosen) {
     const { name, architecture } = device;
-    const choice = choices[values.choose ?? (architecture === "amd64" ? "all" : "values")];
+    const choice = choices[values.choose ?? (architecture === "amd64" ? "all" : "first")];
     if (!choice) throw new Remedy(`--choose ${values.choose} is none of ${Object.keys(choices).join(", ")}`);
     const tell = (one) => values.variants && printLine(one.variant, one);
     const limit = Number(values.limit ?? limits[architecture]);
     const result = await compileVariants(device, choice(all), await toolsFor(device), { limit, tell });
     const kernels = worst(result.compiled);
     print(device, result, kernels, values.kernels);
-    const isCompared = !values.write && !values.gpu;
+    const isCompared = isWhole && !values.write;
     const found = [...result.failures, ...(isCompared ? regressions(kernels, recorded[name]) : [])];
     problems.push(...found.map((text) => `${name}: ${text}`));
-    const numbers = Object.entries(kernels).map(([kernel, { waves, spills }]) => [kernel, { waves, spills }]);
-    recorded[name] = values.kernel ? { ...recorded[name], ...Object.fromEntries(numbers) } : Object.fromEntries(numbers);
+    recorded[name] = numbersToRecord(kernels, result.slow, recorded[name]);
   }
-  if (values.write && !values.gpu) writeFileSync(record, `${JSON.stringify(recorded, null, 1)}\n`);
   if (problems.length > 0) throw new Remedy(problems.join("\n"));
+  if (isWhole && values.write) writeFileSync(record, `${JSON.stringify(recorded, null, 1)}\n`);
 });

@@ -56,6 +56,15 @@ function anv(line, into) {
   into.bytes = number(line, /to (\d+) bytes/);
 }
 
+/** Adds the statistics of Broadcom's. Its threads are those of a processor: 4, 2 or 1. */
+function v3dv(line, into) {
+  if (!line.includes("MESA_SHADER_COMPUTE shader: ")) return;
+  into.bytes = 8 * number(line, /(\d+) inst,/);
+  into.registers = number(line, /(\d+) max-temps/);
+  into.waves = number(line, /(\d+) threads/);
+  into.spills = number(line, /(\d+):\d+ spills/) + number(line, /:(\d+) spills:fills/);
+}
+
 /** Adds the statistics of NVIDIA's in Mesa. */
 function nvk(line, into) {
   if (line.startsWith("Num GPRs: ")) into.registers = number(line, /(\d+)/);
@@ -91,6 +100,14 @@ const drivers = {
     variables: (id) => ({ INTEL_STUB_GPU_PLATFORM: id, INTEL_DEBUG: "cs" }),
     read: anv,
   },
+  v3d: {
+    architecture: "arm64",
+    needs: "emulated",
+    manifest: "broadcom",
+    // The only id: Debian's shim is made to answer as a V3D 7.1.
+    variables: () => ({ V3D_DEBUG: "shaderdb" }),
+    read: v3dv,
+  },
   powervr: {
     architecture: "arm64",
     needs: "emulated",
@@ -124,6 +141,7 @@ export const devices = [
   gpu("Mali-G610 (Valhall)", "panfrost", "a867"),
   gpu("Mali-G310 (Valhall)", "panfrost", "ac74"),
   gpu("Mali-G52 (Bifrost)", "panfrost", "7212"),
+  gpu("Raspberry Pi 5 (V3D 7.1)", "v3d"),
   gpu("PowerVR BXS-4-64", "powervr"),
 ];
 

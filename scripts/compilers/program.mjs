@@ -40,6 +40,14 @@ export function firstOfEach(variants) {
   return variants.filter((variant, index) => index === 0 || kernel(variant) !== kernel(variants[index - 1]));
 }
 
+/** Builds what makes the shim of V3D answer as the GPU of a Raspberry Pi 5. Returns its path. */
+async function v3dFilter({ gcc }) {
+  const library = path.join(root, "target/emulated/v3d_71.so");
+  const { code } = await run(gcc, ["-shared", "-fPIC", "-O1", path.join(root, "scripts/compilers/v3d_71.c"), "-o", library]);
+  if (code !== 0) throw new Remedy("scripts/compilers/v3d_71.c does not build");
+  return library;
+}
+
 /** Returns the driver of a device, the program for its architecture, and what runs it: `{libraries, manifests, shim, launcher, program}`. */
 export async function toolsFor({ architecture, driver, needs }) {
   const drivers = await unpackedDrivers(architecture);
@@ -49,5 +57,6 @@ export async function toolsFor({ architecture, driver, needs }) {
   // Without the engine that needs NVIDIA's driver, which halves the time of the build.
   await build(["--target", arm64Target, "--no-default-features", "--features", "wgpu"], arm64Variables(tools));
   const program = path.join(root, "target/emulated", arm64Target, "debug/examples", example);
-  return { ...drivers, shim, launcher: [tools.qemu, drivers.linker], program };
+  const preload = driver === "v3d" ? `${await v3dFilter(tools)}:${shim}` : shim;
+  return { ...drivers, shim: preload, launcher: [tools.qemu, drivers.linker], program };
 }
