@@ -1,7 +1,9 @@
-//! Compiles every kernel of the crate, in every variant that jobs choose for the device, on the best Vulkan adapter.
+//! Compiles the kernels of the crate, in every variant that jobs choose for the device, on the best Vulkan adapter.
 //!
-//! Prints the name of each kernel to the error stream before it compiles it, where drivers print their statistics:
-//! `scripts/compilers.mjs` runs this with the compilers of GPUs that are not there.
+//! `compile_kernels WORD...` compiles those whose names, which state their overrides, contain one of the words, or all without words. It
+//! prints each name to the error stream before it compiles the kernel, where drivers print their statistics:
+//! `scripts/checks/compilers.mjs` runs this with the compilers of GPUs that are not there. `compile_kernels --list` prints the names only,
+//! without compiling.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -18,6 +20,7 @@ use pagepress::gpu::{Backend, DeviceRequest, EngineChoice, GpuDevice, KernelSour
 use pagepress::internals::{Limits, limits_of};
 
 fn main() -> Result<(), pagepress::Error> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
     let request = DeviceRequest {
         engine: EngineChoice::Wgpu,
         ..DeviceRequest::default()
@@ -29,7 +32,13 @@ fn main() -> Result<(), pagepress::Error> {
         binding_bytes: launches::LARGE,
         ..limits_of(&device)
     };
-    for (name, launch) in launches::launches_on(&[limits]) {
+    let mut launches = launches::launches_on(&[limits]);
+    if words == ["--list"] {
+        launches.keys().for_each(|name| eprintln!("kernel: {name}"));
+        return Ok(());
+    }
+    launches.retain(|name, _| words.is_empty() || words.iter().any(|word| name.contains(word)));
+    for (name, launch) in launches {
         eprintln!("kernel: {name}");
         let overrides: Vec<(&str, f64)> = launch
             .overrides

@@ -192,6 +192,14 @@ function packageSteps() {
       name: "kernels by the compilers of other GPUs",
       command: node("scripts/checks/compilers.mjs"),
     },
+    { group: "compilers", name: "kernels by Intel's compiler", command: node("scripts/checks/compilers.mjs", "--built") },
+    { group: "compilers", name: "kernels as HLSL by Microsoft's compiler", command: check("hlsl") },
+    {
+      group: "compilers-emulated",
+      name: "kernels by the compilers of Mali and PowerVR under QEMU",
+      command: node("scripts/checks/compilers.mjs", "--emulated"),
+      minutes: 60 * 8,
+    },
     {
       group: "soak",
       name: "mixed calls, GPU is lavapipe",
@@ -225,7 +233,7 @@ const lanes = () => [[...nativeSteps(), ...translatedSteps()], packageSteps()];
 export const groups = ["native", "browser", "package", "adapters", "bindings", "page", "supply"];
 
 /** The groups that run only by name, as they take long or need a nightly toolchain. */
-export const longGroups = ["release", "matrix", "machines", "miri", "sanitizers", "emulated", "compilers", "soak", "fuzz"];
+export const longGroups = ["release", "matrix", "machines", "miri", "sanitizers", "emulated", "compilers", "compilers-emulated", "soak", "fuzz"];
 
 /** The groups that need the built package. */
 const withPackage = ["adapters", "browser", "package", "matrix", "machines", "page", "release", "soak"];

@@ -2,7 +2,7 @@
 // native code run beside those of the package, each with its output printed when it ends.
 //
 // `npm test -- native browser package adapters bindings page supply` runs only the groups named; release, matrix, machines, miri,
-// sanitizers, emulated, compilers, soak and fuzz run only by their names.
+// sanitizers, emulated, compilers, compilers-emulated, soak and fuzz run only by their names.
 import { exitWith, Remedy, run, skippedCode } from "./process.mjs";
 import { setup } from "./setup.mjs";
 import { choose, countTests, groups, longGroups } from "./steps.mjs";

@@ -2,62 +2,41 @@
 // drm-shim, which pretends that the GPU exists and runs nothing. Fails if a kernel does not compile, spills more than recorded in
 // tests/compilers.json, or has fewer waves than recorded there.
 //
-// node scripts/checks/compilers.mjs [--write] [--kernels] [WORD]: --write records the results. --kernels prints a line for each
-// kernel. WORD chooses GPUs by name.
+// node scripts/checks/compilers.mjs [--built | --emulated] [--write] [--kernels] [--variants] [--kernel WORD] [--choose all|values|first] [--limit SECONDS]
+//   [--gpu DRIVER:ID]... [WORD]
+//
+// WORD chooses GPUs by name. `--built` takes Intel's, whose drm-shim is built, and `--emulated` those whose drivers Debian has for arm64 only, which QEMU runs, slowly: variants that take more
+// than `--limit` seconds are given up and named. `--kernel` chooses kernels by their names with overrides; `--choose` all variants of a kernel,
+// or those that have, together, each value of each override, or the first one (the default with QEMU). Runs
+// with `--kernel`, `--choose` or `--gpu` are neither compared nor recorded.
+// `--kernels` prints a line for each kernel, `--variants` for each variant when it is compiled.
+// `--gpu` compiles for a GPU that is not recorded, such as amdgpu:gfx1100, freedreno:642, nouveau:192 and panfrost:9091. `--write` records the
+// results.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { spawn } from "node:child_process";
-import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
-import { unpackedDrivers } from "../compilers/packages.mjs";
-import { devices } from "../compilers/devices.mjs";
-import { Remedy, Skip, exitWith, root, run } from "../process.mjs";
+import { compileVariants, worst } from "../compilers/compile.mjs";
+import { chosenGpu, devices } from "../compilers/devices.mjs";
+import { allVariants, eachValue, firstOfEach, toolsFor } from "../compilers/program.mjs";
+import { Remedy, Skip, exitWith, root } from "../process.mjs";
 
-const program = path.join(root, "target/debug/examples/compile_kernels");
 const record = path.join(root, "tests/compilers.json");
-/** Minutes for all kernels of a GPU. */
-const MINUTES = 30;
+/** Seconds for a variant, by the architecture of the driver. An emulated compiler needs minutes for kernels that spill. */
+const limits = { amd64: 300, arm64: 400 };
+/** What `--choose` chooses of all variants. */
+const choices = { all: (variants) => variants, values: eachValue, first: firstOfEach };
 
-/** Compiles the kernels on a GPU. Returns the description of the device, the failures, and statistics by kernel. */
-async function compileAll(device, { libraries, linker, manifests }) {
-  const variables = {
-    ...device.env,
-    VK_DRIVER_FILES: path.join(manifests, `${device.manifest}_icd.json`),
-    VK_LOADER_LAYERS_DISABLE: "*",
-    MESA_SHADER_CACHE_DISABLE: "1",
-  };
-  const shim = path.join(libraries, `lib${device.shim}_noop_drm_shim.so`);
-  const args = ["--preload", shim, "--library-path", libraries, program];
-  const child = spawn(linker, args, { env: { ...process.env, ...variables }, stdio: ["ignore", "ignore", "pipe"] });
-  const timer = setTimeout(() => child.kill("SIGKILL"), MINUTES * 60_000);
-  const result = { description: "", failures: [], kernels: {}, last: "" };
-  let current = null;
-  for await (const line of createInterface({ input: child.stderr })) {
-    const [, word, rest] = /^(device|kernel|failed): (.*)/.exec(line) ?? [];
-    if (word === "device") result.description = rest;
-    else if (word === "failed") result.failures.push(`${result.last}: ${rest}`);
-    else if (word === "kernel") {
-      keep(result.kernels, current);
-      result.last = rest;
-      current = { name: rest.split(" ")[0], registers: 0, waves: 0, spills: 0, bytes: 0 };
-    } else if (line.startsWith("all kernels: ")) result.last = "";
-    else if (current) device.read(line, current);
-  }
-  keep(result.kernels, current);
-  clearTimeout(timer);
-  if (result.description === "") result.failures.push("the device cannot be opened");
-  else if (result.last !== "") result.failures.push(`${result.last}: the compiler ended the process`);
-  return result;
-}
-
-/** Adds the statistics of a variant to its kernel's: the worst of all variants. */
-function keep(kernels, variant) {
-  if (!variant) return;
-  const kernel = (kernels[variant.name] ??= { variants: 0, registers: 0, waves: Infinity, spills: 0, bytes: 0 });
-  kernel.variants += 1;
-  kernel.waves = Math.min(kernel.waves, variant.waves);
-  for (const name of ["registers", "spills", "bytes"]) kernel[name] = Math.max(kernel[name], variant[name]);
-}
+const options = {
+  choose: { type: "string" },
+  built: { type: "boolean" },
+  emulated: { type: "boolean" },
+  gpu: { type: "string", multiple: true },
+  kernel: { type: "string", default: "" },
+  kernels: { type: "boolean" },
+  limit: { type: "string" },
+  variants: { type: "boolean" },
+  write: { type: "boolean" },
+};
 
 /** Returns the differences from the record that make the check fail. */
 function regressions(kernels, recorded = {}) {
@@ -70,37 +49,59 @@ function regressions(kernels, recorded = {}) {
   });
 }
 
-function print(device, { description, failures, kernels }, everyKernel) {
+/** Returns what is recorded of a GPU. Kernels that were given up keep the numbers that they had. */
+function numbersToRecord(kernels, slow, recorded = {}) {
+  const kept = slow.map((variant) => variant.split(" ")[0]).filter((name) => recorded[name] && !kernels[name]);
+  const numbers = Object.entries(kernels).map(([name, { waves, spills }]) => [name, { waves, spills }]);
+  return Object.fromEntries([...kept.map((name) => [name, recorded[name]]), ...numbers].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+const printLine = (name, { registers, waves, spills, bytes }) => console.log(`  ${name}: ${registers} registers, ${waves} waves, ${spills} spills, ${bytes} bytes`);
+
+function print(device, { description, compiled, failures, slow }, kernels, everyKernel) {
   const all = Object.entries(kernels);
-  const count = all.reduce((sum, [, { variants }]) => sum + variants, 0);
   const [narrow, { waves, registers } = {}] = all.filter(([, kernel]) => kernel.bytes + kernel.registers > 0).sort(([, a], [, b]) => a.waves - b.waves)[0] ?? ["none"];
   const spilling = all.filter(([, { spills }]) => spills > 0).map(([name, { spills }]) => `${name} ${spills}`);
-  console.log(`\n${device.name} (${description}): ${all.length} kernels, ${count} variants; fewest waves: ${narrow} ${waves ?? "-"} with ${registers ?? "-"} registers; spills: ${spilling.join(", ") || "none"}`);
+  console.log(`\n${device.name} (${description}): ${all.length} kernels, ${compiled.length} variants; fewest waves: ${narrow} ${waves ?? "-"} with ${registers ?? "-"} registers; spills: ${spilling.join(", ") || "none"}`);
   for (const failure of failures) console.log(`  failed: ${failure}`);
-  if (!everyKernel) return;
-  for (const [name, kernel] of all) console.log(`  ${name}: ${kernel.registers} registers, ${kernel.waves} waves, ${kernel.spills} spills, ${kernel.bytes} bytes`);
+  for (const variant of slow) console.log(`  given up: ${variant}`);
+  if (everyKernel) for (const [name, kernel] of all) printLine(name, kernel);
+}
+
+/** Returns the GPUs that the command line chooses. */
+function choose({ gpu, built, emulated }, [word = ""]) {
+  if (gpu) return gpu.map(chosenGpu);
+  const needs = built ? "built" : emulated ? "emulated" : "packages";
+  const all = devices.filter((device) => device.needs === needs);
+  const chosen = all.filter(({ name }) => name.toLowerCase().includes(word.toLowerCase()));
+  if (chosen.length === 0) throw new Remedy(`no GPU is named ${word}; known: ${all.map(({ name }) => name).join(", ")}`);
+  return chosen;
 }
 
 await exitWith(async () => {
-  const options = { write: { type: "boolean" }, kernels: { type: "boolean" } };
   const { values, positionals } = parseArgs({ allowPositionals: true, options });
-  const [word = ""] = positionals;
-  const chosen = devices.filter(({ name }) => name.toLowerCase().includes(word.toLowerCase()));
-  if (chosen.length === 0) throw new Remedy(`no GPU is named ${word}; known: ${devices.map(({ name }) => name).join(", ")}`);
-  if (process.platform !== "linux" || process.arch !== "x64") throw new Skip("the drivers are those of Debian for x86-64");
-  const drivers = await unpackedDrivers();
-  const { code } = await run("cargo", ["build", "--example", "compile_kernels", "--all-features"]);
-  if (code !== 0) throw new Remedy("the program that compiles the kernels does not build");
+  const chosen = choose(values, positionals);
+  if (process.platform !== "linux" || process.arch !== "x64") throw new Skip("the programs that run the drivers are those of Debian for x86-64");
   const recorded = existsSync(record) ? JSON.parse(readFileSync(record, "utf8")) : {};
+  const isWhole = !values.kernel && !values.choose && !values.gpu;
   const problems = [];
   for (const device of chosen) {
-    const { name } = device;
-    const result = await compileAll(device, drivers);
-    print(device, result, values.kernels);
-    const found = [...result.failures, ...(values.write ? [] : regressions(result.kernels, recorded[name]))];
+    const { name, architecture } = device;
+    const choice = choices[values.choose ?? (architecture === "amd64" ? "all" : "first")];
+    if (!choice) throw new Remedy(`--choose ${values.choose} is none of ${Object.keys(choices).join(", ")}`);
+    const tools = await toolsFor(device);
+    const all = allVariants(device, tools).filter((variant) => variant.includes(values.kernel));
+    if (all.length === 0) problems.push(`${name}: no kernel has ${values.kernel} in its name, or the device cannot be opened`);
+    const tell = (one) => values.variants && printLine(one.variant, one);
+    const limit = Number(values.limit ?? limits[architecture]);
+    const result = await compileVariants(device, choice(all), tools, { limit, tell });
+    const kernels = worst(result.compiled);
+    print(device, result, kernels, values.kernels);
+    const isCompared = isWhole && !values.write;
+    const found = [...result.failures, ...(isCompared ? regressions(kernels, recorded[name]) : [])];
     problems.push(...found.map((text) => `${name}: ${text}`));
-    recorded[name] = Object.fromEntries(Object.entries(result.kernels).map(([kernel, { waves, spills }]) => [kernel, { waves, spills }]));
+    recorded[name] = numbersToRecord(kernels, result.slow, recorded[name]);
   }
   if (problems.length > 0) throw new Remedy(problems.join("\n"));
-  if (values.write) writeFileSync(record, `${JSON.stringify(recorded, null, 1)}\n`);
+  if (isWhole && values.write) writeFileSync(record, `${JSON.stringify(recorded, null, 1)}\n`);
 });

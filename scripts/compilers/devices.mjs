@@ -2,6 +2,7 @@
 //
 // Each compiler prints statistics of its own: registers of an invocation, `waves` (subgroups, or threads, that a core runs at
 // once, by registers), spills, and the size of the code.
+import { Remedy } from "../process.mjs";
 
 /** Reads one number of a line, or 0. */
 const number = (text, pattern) => Number(pattern.exec(text)?.[1] ?? 0);
@@ -33,6 +34,37 @@ function honeykrisp(line, into) {
   into.spills += number(line, /(\d+):\d+ spills/) + number(line, /:(\d+) spills:fills/) + number(line, /(\d+) scratch/);
 }
 
+/** Adds the statistics of Arm's in Mesa. Its `threads` are those of a core, by halves: 1 or 2. */
+function panvk(line, into) {
+  if (!line.startsWith("MESA_SHADER_COMPUTE shader: ")) return;
+  into.bytes = number(line, /(\d+) code size/);
+  into.registers = number(line, /(\d+) registers used/);
+  into.waves = number(line, /(\d+) threads/);
+  into.spills += number(line, /(\d+):\d+ spills/) + number(line, /:(\d+) spills:fills/);
+}
+
+/**
+ * Adds the statistics of Intel's: a line for each width of a subgroup (`waves`). The driver takes the widest without spills, or else the first.
+ */
+function anv(line, into) {
+  const width = number(line, /^SIMD(\d+) shader: /);
+  const spills = number(line, /(\d+):\d+ spills/) + number(line, /:(\d+) spills:fills/);
+  if (width === 0 || (spills > 0 && into.waves > 0)) return;
+  into.waves = width;
+  into.spills = spills;
+  into.registers = number(line, /GRF registers: (\d+)/);
+  into.bytes = number(line, /to (\d+) bytes/);
+}
+
+/** Adds the statistics of Broadcom's. Its threads are those of a processor: 4, 2 or 1. */
+function v3dv(line, into) {
+  if (!line.includes("MESA_SHADER_COMPUTE shader: ")) return;
+  into.bytes = 8 * number(line, /(\d+) inst,/);
+  into.registers = number(line, /(\d+) max-temps/);
+  into.waves = number(line, /(\d+) threads/);
+  into.spills = number(line, /(\d+):\d+ spills/) + number(line, /:(\d+) spills:fills/);
+}
+
 /** Adds the statistics of NVIDIA's in Mesa. */
 function nvk(line, into) {
   if (line.startsWith("Num GPRs: ")) into.registers = number(line, /(\d+)/);
@@ -40,24 +72,82 @@ function nvk(line, into) {
   if (/^(Spills|Fills) (to|from) mem: /.test(line)) into.spills += number(line, /(\d+)/);
 }
 
-const amd = (name, id) => ({ name, shim: "amdgpu", manifest: "radeon", env: { AMDGPU_GPU_ID: id, RADV_DEBUG: "shaderstats" }, read: radv });
-const adreno = (model) => ({ name: `Adreno ${model}`, shim: "freedreno", manifest: "freedreno", env: { FD_GPU_ID: String(model), IR3_SHADER_DEBUG: "cs" }, read: turnip });
-
-/** The GPUs whose drivers Debian has for x86-64. */
-export const devices = [
-  amd("AMD Polaris 10 (GCN 4)", "polaris10"),
-  amd("AMD Vega 10 (GCN 5)", "vega10"),
-  amd("AMD Renoir (GCN 5)", "renoir"),
-  amd("AMD Navi 21 (RDNA 2)", "navi21"),
-  amd("AMD Navi 31 (RDNA 3)", "navi31"),
-  amd("AMD gfx1201 (RDNA 4)", "gfx1201"),
-  ...[630, 660, 730, 740, 750].map(adreno),
-  { name: "Apple M1", shim: "asahi", manifest: "asahi", env: { AGX_MESA_DEBUG: "shaderdb" }, read: honeykrisp },
-  {
-    name: "NVIDIA Ampere by NVK",
-    shim: "nouveau",
+/**
+ * The drivers, by the name of their drm-shim: Debian's architecture that has them, `needs` (what else: an emulator or a build of the shim), the name of their manifest, the environment variables that
+ * choose a GPU and print statistics, the reader of these, and the end of the message by which Pagepress refuses the GPU, if it does.
+ */
+const drivers = {
+  amdgpu: { architecture: "amd64", manifest: "radeon", variables: (id) => ({ AMDGPU_GPU_ID: id, RADV_DEBUG: "shaderstats" }), read: radv },
+  freedreno: { architecture: "amd64", manifest: "freedreno", variables: (id) => ({ FD_GPU_ID: id, IR3_SHADER_DEBUG: "cs" }), read: turnip },
+  asahi: { architecture: "amd64", manifest: "asahi", variables: () => ({ AGX_MESA_DEBUG: "shaderdb" }), read: honeykrisp },
+  nouveau: {
+    architecture: "amd64",
     manifest: "nouveau",
-    env: { NOUVEAU_CHIPSET: "172", NVK_I_WANT_A_BROKEN_VULKAN_DRIVER: "1", NAK_DEBUG: "print" },
+    variables: (id) => ({ NOUVEAU_CHIPSET: id, NVK_I_WANT_A_BROKEN_VULKAN_DRIVER: "1", NAK_DEBUG: "print" }),
     read: nvk,
   },
+  panfrost: {
+    architecture: "arm64",
+    needs: "emulated",
+    manifest: "panfrost",
+    variables: (id) => ({ PAN_GPU_ID: id, BIFROST_MESA_DEBUG: "shaderdb", PAN_I_WANT_A_BROKEN_VULKAN_DRIVER: "1" }),
+    read: panvk,
+  },
+  intel: {
+    architecture: "amd64",
+    needs: "built",
+    manifest: "intel",
+    variables: (id) => ({ INTEL_STUB_GPU_PLATFORM: id, INTEL_DEBUG: "cs" }),
+    read: anv,
+  },
+  v3d: {
+    architecture: "arm64",
+    needs: "emulated",
+    manifest: "broadcom",
+    // The only id: Debian's shim is made to answer as a V3D 7.1.
+    variables: () => ({ V3D_DEBUG: "shaderdb" }),
+    read: v3dv,
+  },
+  powervr: {
+    architecture: "arm64",
+    needs: "emulated",
+    manifest: "powervr_mesa",
+    variables: () => ({ PVR_I_WANT_A_BROKEN_VULKAN_DRIVER: "1" }),
+    read: () => {},
+    refusal: "max_storage_buffers_per_shader_stage 6, below 8",
+  },
+};
+
+/** Returns the GPU that a driver knows by an id, such as "gfx1100" of amdgpu. */
+function gpu(name, driver, id = "") {
+  const { variables, needs = "packages", ...rest } = drivers[driver];
+  return { name, driver, needs, ...rest, variables: variables(id) };
+}
+
+/** The GPUs whose kernels are compared with the record. */
+export const devices = [
+  gpu("AMD Polaris 10 (GCN 4)", "amdgpu", "polaris10"),
+  gpu("AMD Vega 10 (GCN 5)", "amdgpu", "vega10"),
+  gpu("AMD Renoir (GCN 5)", "amdgpu", "renoir"),
+  gpu("AMD Navi 21 (RDNA 2)", "amdgpu", "navi21"),
+  gpu("AMD Navi 31 (RDNA 3)", "amdgpu", "navi31"),
+  gpu("AMD gfx1201 (RDNA 4)", "amdgpu", "gfx1201"),
+  ...["630", "660", "730", "740", "750"].map((model) => gpu(`Adreno ${model}`, "freedreno", model)),
+  gpu("Apple M1", "asahi"),
+  gpu("NVIDIA Ampere by NVK", "nouveau", "172"),
+  gpu("Intel Tiger Lake (Xe-LP)", "intel", "tgl"),
+  gpu("Intel Arc A770M (Xe-HPG)", "intel", "dg2"),
+  gpu("Intel Battlemage G21 (Xe2)", "intel", "bmg"),
+  gpu("Mali-G610 (Valhall)", "panfrost", "a867"),
+  gpu("Mali-G310 (Valhall)", "panfrost", "ac74"),
+  gpu("Mali-G52 (Bifrost)", "panfrost", "7212"),
+  gpu("Raspberry Pi 5 (V3D 7.1)", "v3d"),
+  gpu("PowerVR BXS-4-64", "powervr"),
 ];
+
+/** Returns any GPU, by `DRIVER:ID`. */
+export function chosenGpu(text) {
+  const [driver, id] = text.split(":");
+  if (!Object.hasOwn(drivers, driver)) throw new Remedy(`no driver is named ${driver}; known: ${Object.keys(drivers).join(", ")}`);
+  return gpu(text, driver, id);
+}
