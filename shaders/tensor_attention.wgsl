@@ -10,7 +10,7 @@
 // SPLIT, [all_splits] times [batch, n_q, heads, dim] before the final division, then [all_splits] times maximum score and
 // sum of exponentials of each row. A launch may take a part of the keys, from `first_key` on: `k` and `v` then hold only
 // these, and the offsets count from key 0, which is not in the buffer, so they may wrap around.
-// Preconditions: nothing is 0 but offsets and strides; dim <= 64 * DIM_GROUPS; split_len is a multiple of 64;
+// Preconditions: nothing is 0 but offsets and strides; columns <= 64 * DIM_GROUPS; split_len is a multiple of 64;
 // first_key + n_splits * split_len >= n_k; if CAUSAL, n_k <= n_q + first; if WINDOW, CAUSAL, window > 0, and n_splits * split_len is at
 // least the number of keys that a workgroup's queries see, since splits begin at the first of these; if ALIGNED, dim, offsets and strides are multiples
 // of 4.
@@ -19,7 +19,7 @@
 //
 // import: lib/attention_heads, lib/outer_product, lib/store4
 
-/// Groups of 64 columns: 1, 2 or 4.
+/// Groups of 64 columns of values: 1, 2 or 4.
 override DIM_GROUPS: u32 = 1u;
 /// Query i attends to keys up to i + first.
 override CAUSAL: bool = false;
@@ -162,13 +162,13 @@ fn add_value(start_v: u32, key: u32, end: u32, own_end: u32, lane_n: u32, weight
     let seen = seen_by(key, own_end);
     let col = 4u * lane_n;
     let at = start_v + key * params.v.w + col;
-    if col < params.dim { add_weighted(0u, four_of_v(at, col), weight, seen); }
+    if col < params.columns { add_weighted(0u, four_of_v(at, col), weight, seen); }
     if DIM_GROUPS >= 2u {
-        if col + 64u < params.dim { add_weighted(4u, four_of_v(at + 64u, col + 64u), weight, seen); }
+        if col + 64u < params.columns { add_weighted(4u, four_of_v(at + 64u, col + 64u), weight, seen); }
     }
     if DIM_GROUPS == 4u {
-        if col + 128u < params.dim { add_weighted(8u, four_of_v(at + 128u, col + 128u), weight, seen); }
-        if col + 192u < params.dim { add_weighted(12u, four_of_v(at + 192u, col + 192u), weight, seen); }
+        if col + 128u < params.columns { add_weighted(8u, four_of_v(at + 128u, col + 128u), weight, seen); }
+        if col + 192u < params.columns { add_weighted(12u, four_of_v(at + 192u, col + 192u), weight, seen); }
     }
 }
 
@@ -202,13 +202,13 @@ fn store_query(row_index: u32, split: u32, lane_n: u32, x: array<vec4<f32>, 4>, 
         start += split * params.n_out;
     }
     let col = 4u * lane_n;
-    store4(start + col, col, params.dim, x[0]);
+    store4(start + col, col, params.columns, x[0]);
     if DIM_GROUPS >= 2u {
-        store4(start + col + 64u, col + 64u, params.dim, x[1]);
+        store4(start + col + 64u, col + 64u, params.columns, x[1]);
     }
     if DIM_GROUPS == 4u {
-        store4(start + col + 128u, col + 128u, params.dim, x[2]);
-        store4(start + col + 192u, col + 192u, params.dim, x[3]);
+        store4(start + col + 128u, col + 128u, params.columns, x[2]);
+        store4(start + col + 192u, col + 192u, params.columns, x[3]);
     }
     if SPLIT {
         if lane_n == 0u {

@@ -1,10 +1,10 @@
 // Softmax, or its logarithm, over the last axis of [rows, cols].
 //
-// tensor_softmax: WIDTH invocations hold a whole row in registers, up to 32 elements each, and read it once.
+// tensor_softmax: WIDTH invocations hold a whole row in registers, up to 4 * HELD4 elements each, and read it once.
 // tensor_softmax_long: a workgroup reads the row twice: once for its maximum and the sum of exponentials (online softmax: the
 // sum is rescaled whenever the maximum grows), then to write the result.
 // Bindings: `a`, `out`: [rows, cols] f32 from element `offset` on.
-// Preconditions: nothing is 0; for tensor_softmax, cols <= 32 * WIDTH. NaN, +inf, or a row of -inf only, make the row NaN, as
+// Preconditions: nothing is 0; for tensor_softmax, cols <= 4 * HELD4 * WIDTH. NaN, +inf, or a row of -inf only, make the row NaN, as
 // in the twin.
 // Twin: src/tensor/cpu/softmax.rs
 //
@@ -14,6 +14,8 @@
 override WIDTH: u32 = 256u;
 override THREADS: u32 = 256u;
 override LOG: bool = false;
+// vec4s that an invocation of tensor_softmax holds: 8, or fewer for devices with few registers.
+override HELD4: u32 = 8u;
 
 /// The lowest finite number: initial value of a row's maximum.
 const LOWEST: f32 = -3.4028234e38;
@@ -65,13 +67,13 @@ fn tensor_softmax(
     let start = params.offset + min(row, params.rows - 1u) * params.cols;
     var x: array<vec4<f32>, 8>;
     var most = vec4(LOWEST);
-    for (var k = 0u; k < 8u; k++) {
+    for (var k = 0u; k < HELD4; k++) {
         x[k] = load_clamped(start, 4u * k * WIDTH + lane);
         most = max(most, x[k]);
     }
     let largest = row_max(i, lane, max(max(most.x, most.y), max(most.z, most.w)));
     var total = vec4(0.0);
-    for (var k = 0u; k < 8u; k++) {
+    for (var k = 0u; k < HELD4; k++) {
         let below = x[k] - largest;
         let powers = exponentials(below, 4u * k * WIDTH + lane);
         total += powers;
@@ -83,7 +85,7 @@ fn tensor_softmax(
     }
     let log_sum = log_of(sum);
     let scale = 1.0 / sum;
-    for (var k = 0u; k < 8u; k++) {
+    for (var k = 0u; k < HELD4; k++) {
         store_columns(start, 4u * k * WIDTH + lane, select(x[k] * scale, x[k] - log_sum, LOG));
     }
 }

@@ -37,7 +37,8 @@ struct Params {
     products: u32,
     // Keys that a query sees at most, if WINDOW.
     window: u32,
-    pad: u32,
+    // Columns of values that the launch takes; `v` and `out_from` are those of the first.
+    columns: u32,
 }
 
 @group(0) @binding(0) var<storage, read> q: array<vec4<u32>>;
@@ -82,9 +83,9 @@ fn four_of_v(at: u32, col: u32) -> vec4<f32> {
         return bitcast<vec4<f32>>(v[at >> 2u]);
     }
     var x = vec4(v[at >> 2u][at & 3u], 0u, 0u, 0u);
-    if col + 1u < params.dim { x.y = v[(at + 1u) >> 2u][(at + 1u) & 3u]; }
-    if col + 2u < params.dim { x.z = v[(at + 2u) >> 2u][(at + 2u) & 3u]; }
-    if col + 3u < params.dim { x.w = v[(at + 3u) >> 2u][(at + 3u) & 3u]; }
+    if col + 1u < params.columns { x.y = v[(at + 1u) >> 2u][(at + 1u) & 3u]; }
+    if col + 2u < params.columns { x.z = v[(at + 2u) >> 2u][(at + 2u) & 3u]; }
+    if col + 3u < params.columns { x.w = v[(at + 3u) >> 2u][(at + 3u) & 3u]; }
     return bitcast<vec4<f32>>(x);
 }
 

@@ -34,7 +34,7 @@ pub enum LimitTier {
     /// WebGPU's default limits.
     WebGpuDefault,
     /// The lowest limits that the crate's kernels run within: those of WebGPU, but for workgroups of 64 invocations with 8 KiB of
-    /// workgroup memory, and kernels of 6 storage buffers.
+    /// workgroup memory, and kernels of 6 storage buffers. Kernels are those that take the fewest registers.
     Lowest,
     /// The adapter's own limits, with bindings of at most this many bytes (64 KiB or more). Larger work is done in
     /// parts, as on adapters without larger bindings.

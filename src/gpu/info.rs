@@ -54,18 +54,18 @@ pub struct GpuDeviceInfo {
 }
 
 impl GpuDeviceInfo {
-    /// Returns the class of registers: few for GPUs whose compilers spill kernels of more than about 64, Adreno, Apple's (of which Mesa's
-    /// driver names Mesa as the vendor), Mali, PowerVR and VideoCore; many for those on which kernels of up to 255 were measured to be faster, NVIDIA's. Software adapters run the
+    /// Returns the class of registers: the fewest for Mali, PowerVR and VideoCore; few for Adreno and Apple's, of which Mesa's driver names
+    /// Mesa as the vendor; many for those on which kernels of up to 255 were measured to be faster, NVIDIA's. Software adapters run the
     /// kernels of these too, so that tests cover them.
     pub(crate) fn registers(&self) -> Registers {
-        const FEW: [&str; 10] = [
-            "0x5143", "qualcomm", "0x106b", "apple", "0x13b5", "arm", "0x1010", "img-tec",
-            "0x14e4", "broadcom",
-        ];
+        const FEWEST: [&str; 6] = ["0x13b5", "arm", "0x1010", "img-tec", "0x14e4", "broadcom"];
+        const FEW: [&str; 4] = ["0x5143", "qualcomm", "0x106b", "apple"];
         const MANY: [&str; 2] = ["0x10de", "nvidia"];
         let vendor = self.vendor.as_str();
         if self.is_software() || MANY.contains(&vendor) {
             Registers::Many
+        } else if FEWEST.contains(&vendor) {
+            Registers::Fewest
         } else if FEW.contains(&vendor) || self.name.starts_with("Apple") {
             Registers::Few
         } else {
@@ -201,7 +201,9 @@ mod tests {
             }
             .registers()
         };
-        let few = ["0x5143", "qualcomm", "apple", "arm", "0x13b5"];
+        let fewest = ["arm", "0x13b5", "0x1010", "0x14e4"];
+        assert!(fewest.iter().all(|vendor| of(vendor) == Registers::Fewest));
+        let few = ["0x5143", "qualcomm", "0x106b", "apple"];
         assert!(few.iter().all(|vendor| of(vendor) == Registers::Few));
         let usual = ["0x1002", "amd", "0x8086", "intel", ""];
         assert!(usual.iter().all(|vendor| of(vendor) == Registers::Usual));

@@ -20,9 +20,11 @@ pub struct Limits {
 }
 
 /// Number of registers of an invocation up to which compilers do not spill.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Registers {
-    /// About 64.
+    /// 64, of which 32 leave all threads of a core their own.
+    Fewest,
+    /// About 64 to 96.
     Few,
     /// About 128.
     Usual,
@@ -48,6 +50,7 @@ impl Limits {
     pub const LEAST: Self = Self {
         invocations: 64,
         workgroup_bytes: 8 << 10,
+        registers: Registers::Fewest,
         ..Self::WEBGPU
     };
 

@@ -229,6 +229,7 @@ impl Adapter {
                 max_storage_buffers: STORAGE_BUFFERS,
                 max_workgroup_bytes: Limits::LEAST.workgroup_bytes,
                 max_workgroup_invocations: Limits::LEAST.invocations,
+                registers: Limits::LEAST.registers,
                 ..self.capabilities(free, total, LimitTier::WebGpuDefault)
             },
         }

@@ -18,13 +18,14 @@ use super::shared::{Shared, let_go};
 use super::stream::{WgpuStream, WgpuSubmission};
 use crate::gpu::backend::{Backend, HostUse, KernelSource};
 use crate::gpu::budget::Budget;
-use crate::gpu::choice::{DeviceRequest, Rejected, RuntimeChecks};
+use crate::gpu::choice::{DeviceRequest, LimitTier, Rejected, RuntimeChecks};
 use crate::gpu::id::DeviceId;
 use crate::gpu::info::{Capabilities, GpuDeviceInfo};
 use crate::gpu::pipeline_cache::PipelineCache;
 use crate::gpu::pool::Pool;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::watch;
+use crate::kernels::Limits;
 use crate::{Error, Result};
 
 /// A wgpu device; clones share it.
@@ -162,7 +163,10 @@ impl WgpuDevice {
         let capabilities = Capabilities {
             free_memory_bytes: budget.free_of(None),
             min_subgroup: info.subgroup_size.0,
-            registers: info.registers(),
+            registers: match request.limits {
+                LimitTier::Lowest => Limits::LEAST.registers,
+                _ => info.registers(),
+            },
             ..limits::capabilities(limits, features)
         };
         let may_leave_out_checks = cfg!(not(target_arch = "wasm32"))

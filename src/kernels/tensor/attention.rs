@@ -2,7 +2,7 @@
 
 use super::attention_decode::one_query;
 use super::attention_form::Form;
-use super::attention_launch::{AttentionSize, Heads, attention_launch, merge_launch};
+use super::attention_launch::{Args, AttentionSize, Heads, launches, merge_launch};
 use super::attention_parts::in_parts;
 use super::{elements_of_binding, padded_bytes};
 use crate::Result;
@@ -43,7 +43,8 @@ pub fn attention_job(what: &AttentionSize, places: [Heads; 3], limits: Limits) -
     }
     let types = [DType::F32; 2];
     let divided = ((splits > 1).then_some(splits), split_len);
-    let mut launches = vec![attention_launch(what, form, types, places, divided)];
+    let args = Args::whole(what, types, divided);
+    let mut launches: Vec<_> = launches(what, form, places, &args).collect();
     if splits > 1 {
         buffers.push((Slot::Partials, padded_bytes(n_partials)));
         let out = (Arg::Buffer(Slot::Out), 0);
@@ -124,7 +125,7 @@ mod tests {
                 registers: Registers::Few,
                 ..Limits::WEBGPU
             };
-            assert_eq!(Form::choose(&what, few), Form::FEW);
+            assert_eq!(Form::choose(&what, few), Form::FEW_OF_128);
             assert_eq!(Form::choose(&what, Limits::LEAST), Form::FEWER);
             let limits = Limits {
                 compute_units: units,

@@ -23,6 +23,8 @@ pub(in crate::kernels) struct Form {
     pub(super) queries: u64,
     /// Number of keys that a workgroup processes per step.
     pub(super) keys: u64,
+    /// Most columns of values of a workgroup.
+    pub(super) columns: u64,
     /// Number of workgroups that keeps a large device busy.
     pub(super) enough_groups: u64,
     /// Number of keys that a workgroup processes at least where keys are split.
@@ -34,6 +36,7 @@ impl Form {
     pub(super) const FEW: Self = Self {
         queries: 32,
         keys: KEYS,
+        columns: 256,
         enough_groups: 256,
         min_split: 256,
         tiles: Tiles::Few(128),
@@ -41,7 +44,13 @@ impl Form {
     /// For devices with less memory or fewer invocations than [`Self::FEW`] takes.
     pub(super) const FEWER: Self = Self {
         queries: 16,
+        columns: 128,
         tiles: Tiles::Few(64),
+        ..Self::FEW
+    };
+    /// For devices with too few registers for the sums of all columns.
+    pub(super) const FEW_OF_128: Self = Self {
+        columns: 128,
         ..Self::FEW
     };
     pub(super) const MANY_OF_64: Self = Self::many(64, [16, 1, 1]);
@@ -52,6 +61,7 @@ impl Form {
     pub(super) const DECODE: Self = Self {
         queries: 4,
         keys: 128,
+        columns: 128,
         enough_groups: 512,
         min_split: 128,
         tiles: Tiles::Decode,
@@ -80,10 +90,12 @@ impl Form {
         if !limits.allow(128, Self::BYTES) {
             return Self::FEWER;
         }
-        // Subgroups of 64 invocations leave room for one with the registers of larger tiles.
-        let is_tight = limits.registers == Registers::Few || limits.subgroup >= 64;
-        // With fewer queries most of a tile would be empty.
-        if is_tight || what.n_q < 64 || what.dim > 128 {
+        if limits.registers <= Registers::Few {
+            return Self::FEW_OF_128;
+        }
+        // With fewer queries most of a tile would be empty. Subgroups of 64 invocations leave room for one with the registers of larger
+        // tiles.
+        if limits.subgroup >= 64 || what.n_q < 64 || what.dim > 128 {
             return Self::FEW;
         }
         let units = limits.compute_units;

@@ -1,7 +1,7 @@
 //! Launches of attention, and the sizes that describe them.
 
 use super::attention_form::Form;
-use super::{R, THREADS, U, W, check_sizes, grid, kernel, span};
+use super::{R, THREADS, U, W, check_sizes, grid, kernel, parts, span};
 use crate::kernels::{Arg, KernelInfo, Launch, Limits, Slot};
 use crate::ops::DType;
 use crate::{Error, Result};
@@ -159,6 +159,7 @@ impl AttentionSize {
 }
 
 /// Arguments of a launch, and the part of the result that it computes.
+#[derive(Debug, Clone)]
 pub(super) struct Args {
     /// Queries, keys and values.
     pub(super) inputs: [Arg; 3],
@@ -175,6 +176,27 @@ pub(super) struct Args {
     pub(super) splits: Option<[u64; 3]>,
     /// Last key that the first query sees, if attention is causal.
     pub(super) first: u64,
+}
+
+impl Args {
+    /// Returns arguments of whole buffers. Splits have `split_len` keys each; `None` for one that writes the result.
+    pub(super) fn whole(
+        what: &AttentionSize,
+        types: [DType; 2],
+        (splits, split_len): (Option<u64>, u64),
+    ) -> Self {
+        Self {
+            inputs: [Slot::A, Slot::B, Slot::Values].map(Arg::Buffer),
+            types,
+            out: Arg::Buffer(splits.map_or(Slot::Out, |_| Slot::Partials)),
+            out_from: 0,
+            out_heads: what.heads,
+            first_key: 0,
+            split_len,
+            splits: splits.map(|n| [n, 0, n]),
+            first: if what.causal { what.n_k - what.n_q } else { 0 },
+        }
+    }
 }
 
 /// Returns the launch that merges splits of the keys and writes the result, of a type, to `out`, from an element on, with
@@ -220,25 +242,37 @@ pub(in crate::kernels) fn attention_launch(
     places: [Heads; 3],
     (splits, split_len): (Option<u64>, u64),
 ) -> Launch {
-    let args = Args {
-        inputs: [Slot::A, Slot::B, Slot::Values].map(Arg::Buffer),
-        types,
-        out: Arg::Buffer(splits.map_or(Slot::Out, |_| Slot::Partials)),
-        out_from: 0,
-        out_heads: what.heads,
-        first_key: 0,
-        split_len,
-        splits: splits.map(|n| [n, 0, n]),
-        first: if what.causal { what.n_k - what.n_q } else { 0 },
-    };
-    launch(what, form, places, args)
+    let args = Args::whole(what, types, (splits, split_len));
+    launch(what, form, places, what.dim, args)
 }
 
-/// Returns a launch over the keys from `first_key` to `n_k`.
-pub(super) fn launch(
+/// Returns the launches over the keys from `first_key` to `n_k`, each of as many columns of values as the form takes.
+pub(super) fn launches(
     what: &AttentionSize,
     form: Form,
     [q, k, v]: [Heads; 3],
+    args: &Args,
+) -> impl Iterator<Item = Launch> {
+    parts(what.dim, form.columns).map(move |(first, columns)| {
+        let v = Heads {
+            // The offset of keys that are not in the buffer may have wrapped around.
+            offset: v.offset.wrapping_add(first),
+            ..v
+        };
+        let args = Args {
+            out_from: args.out_from + first,
+            ..args.clone()
+        };
+        launch(what, form, [q, k, v], columns, args)
+    })
+}
+
+/// Returns a launch over the keys from `first_key` to `n_k`.
+fn launch(
+    what: &AttentionSize,
+    form: Form,
+    [q, k, v]: [Heads; 3],
+    columns: u64,
     args: Args,
 ) -> Launch {
     let [splits, splits_before, all_splits] = args.splits.unwrap_or([1, 0, 1]);
@@ -273,10 +307,10 @@ pub(super) fn launch(
         args.out_heads,
         what.batch * what.heads,
         what.window_word(),
-        0,
+        columns,
     ];
     params.extend(words.map(|n| n as u32));
-    let mut overrides = form.overrides(what.dim);
+    let mut overrides = form.overrides(columns);
     overrides.extend([
         ("CAUSAL", what.causal.into()),
         ("WINDOW", what.window.is_some().into()),

@@ -1,7 +1,9 @@
 //! Attention over buffers that are larger than a binding: batches, heads, queries or keys are processed in parts.
 
 use super::attention_form::Form;
-use super::attention_launch::{Args, AttentionSize, Heads, KEYS, MAX_SPLIT, launch, merge_launch};
+use super::attention_launch::{
+    Args, AttentionSize, Heads, KEYS, MAX_SPLIT, launches as of_columns, merge_launch,
+};
 use super::{around, beyond_binding, elements_of_slice, how_many, parts, span};
 use crate::Result;
 use crate::kernels::{Arg, Launch, Limits, Slot};
@@ -273,7 +275,7 @@ impl Whole<'_> {
                 ..size
             };
             let form = Form::choose(&size, self.limits);
-            launches.push(launch(&size, form, heads, args));
+            launches.extend(of_columns(&size, form, heads, &args));
             splits_before += splits;
         }
         if all_splits > 1 {

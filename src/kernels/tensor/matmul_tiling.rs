@@ -13,6 +13,8 @@ pub(super) struct TileLimits {
     pub(super) workgroup_bytes: u32,
     /// Number of compute units, for GPUs with registers for wide tiles; `None` for others.
     pub(super) wide_units: Option<u32>,
+    /// Registers of an invocation, which limit its part of a tile.
+    pub(super) registers: Registers,
 }
 
 /// Tile configuration of a workgroup.
@@ -102,6 +104,7 @@ impl TileLimits {
                 None => most.min(WORKGROUP_BYTES),
             },
             wide_units: is_wide.then(|| limits.compute_units.map_or(UNITS, |units| units.n)),
+            registers: limits.registers,
         }
     }
 
@@ -170,7 +173,16 @@ impl TileLimits {
     fn allow(self, tiling: Tiling) -> bool {
         let [lanes_n, lanes_m] = tiling.lanes;
         let threads = lanes_n * lanes_m * tiling.groups_k;
-        threads <= self.invocations.into() && tiling.step_bytes() <= self.workgroup_bytes.into()
+        let parts: u64 = tiling.groups.iter().product();
+        // Groups of four rows and columns of an invocation; four take more than 64 registers.
+        let most = match self.registers {
+            Registers::Fewest => 1,
+            Registers::Few => 2,
+            Registers::Usual | Registers::Many => u64::MAX,
+        };
+        parts <= most
+            && threads <= self.invocations.into()
+            && tiling.step_bytes() <= self.workgroup_bytes.into()
     }
 }
 
@@ -194,7 +206,13 @@ mod tests {
 
     #[test]
     fn tiles_are_within_the_limits_of_the_device() {
-        for registers in [Registers::Few, Registers::Usual, Registers::Many] {
+        let all = [
+            Registers::Fewest,
+            Registers::Few,
+            Registers::Usual,
+            Registers::Many,
+        ];
+        for registers in all {
             for (invocations, workgroup_bytes) in [(64, 8 << 10), (128, 16 << 10), (1024, 32 << 10)]
             {
                 let limits = TileLimits::of(Limits {
@@ -218,6 +236,7 @@ mod tests {
         let limits = TileLimits {
             invocations: 1024,
             workgroup_bytes: 48 << 10,
+            registers: Registers::Many,
             wide_units: Some(132),
         };
         let choice = |m, n, k| {
@@ -247,6 +266,7 @@ mod tests {
             let limits = TileLimits {
                 invocations: 256,
                 workgroup_bytes: 48 << 10,
+                registers: Registers::Many,
                 wide_units,
             };
             for [m, n, k] in [

@@ -44,7 +44,7 @@ impl Sizes {
             false => THREADS / 2,
         };
         let [rows, cols] = match limits.registers {
-            Registers::Few => FEW_REGISTERS,
+            Registers::Fewest | Registers::Few => FEW_REGISTERS,
             Registers::Usual | Registers::Many => [4, 4],
         };
         Self {

@@ -11,9 +11,6 @@ const WGSL: &str = shader!("tensor_softmax.wgsl");
 pub(super) static SOFTMAX: KernelInfo = kernel("tensor_softmax", WGSL, &[R, W, U]);
 pub(super) static SOFTMAX_LONG: KernelInfo = kernel("tensor_softmax_long", WGSL, &[R, W, U]);
 
-/// Maximum number of elements that an invocation keeps in registers.
-const HELD: u64 = 32;
-
 /// Returns the launches that compute the softmax of each row of `A`, `[rows, cols]`, or its logarithm, into
 /// [`Slot::Out`]. There are several if all rows together are larger than a binding.
 ///
@@ -44,17 +41,20 @@ pub(in crate::kernels) fn softmax_launch(
     offset: u64,
 ) -> Launch {
     // Compilers give fewer registers to the invocations of larger workgroups.
-    let widest = match limits.registers {
-        Registers::Few => 256,
-        Registers::Usual | Registers::Many => 1024,
+    let (widest, held4) = match limits.registers {
+        Registers::Fewest => (256, 3),
+        Registers::Few => (256, 8),
+        Registers::Usual | Registers::Many => (1024, 8),
     };
+    // Maximum number of elements that an invocation keeps in registers.
+    let held = 4 * held4;
     let most = limits
         .invocations
         .min(limits.workgroup_bytes / 8)
         .min(widest);
     let most = previous_power_of_two(most.into());
-    let width = cols.div_ceil(HELD / 2).next_power_of_two();
-    let is_held = cols <= HELD * most;
+    let width = cols.div_ceil(held / 2).next_power_of_two();
+    let is_held = cols <= held * most;
     let (kernel, width, threads) = match is_held {
         true => (&SOFTMAX, width.min(most), width.clamp(64, most.max(64))),
         false => (&SOFTMAX_LONG, most.min(256), most.min(256)),
@@ -65,6 +65,7 @@ pub(in crate::kernels) fn softmax_launch(
             ("WIDTH", width as u32),
             ("THREADS", threads as u32),
             ("LOG", log.into()),
+            ("HELD4", held4 as u32),
         ],
         grid: grid(rows.div_ceil(threads / width)),
         args: vec![
