@@ -2,8 +2,8 @@
 //
 // A workgroup is WIDTH invocations: LANES per page, WIDTH / LANES pages at once. The lanes of a page write a row of adjacent
 // words, one each, then the next row. A word has up to three parts: the end of one match, literals, and the begin of the
-// next match. A lane whose matches come from its own row waits for the lanes that write them. Loads are issued one to three
-// rows ahead: entries, then literals, then matches.
+// next match. A lane whose matches come from its own row waits for the lanes that write them. With AHEAD, loads are issued one to
+// three rows ahead: entries, then literals, then matches.
 //
 // packed     the blocks; up to 32 bytes behind them may be read, and are not used
 // table      one pair per page, checked by lz4_tokens.wgsl
@@ -21,6 +21,8 @@ override PAGE_SIZE: u32 = 4096;
 // Invocations of a workgroup: those of a subgroup, 32 or 64.
 override WIDTH: u32 = 32;
 override LANES: u32 = 8;
+// True if rows are prepared while those before them are written, which takes more registers.
+override AHEAD: bool = true;
 // True if a dictionary stands before each page.
 override DICTIONARY: bool = false;
 // Bytes of a row.
@@ -263,6 +265,11 @@ fn write_row(page: ptr<function, Page>, word: ptr<function, Word>, next: ptr<fun
     let loaded = load_matches(page, word);
     prepare(page, next, p + ROW, row + ROW);
     find_entries(page, word, row + 2 * ROW, round);
+    finish_row(page, word, p, loaded, round);
+}
+
+// Writes a lane's word of a row, whose matches are `loaded`, when its sources are written. Synchronises the workgroup.
+fn finish_row(page: ptr<function, Page>, word: ptr<function, Word>, p: u32, loaded: Loaded, round: ptr<function, u32>) {
     let joined = join_parts(page, word, p, loaded);
     let own = (*page).first + (p >> 2);
     let is_inside = p < (*page).n;
@@ -347,15 +354,24 @@ fn lz4_copy(
     for (var first = workgroup.x * group; first < params.n_pages; first += n_workgroups.x * group) {
         let index = first + i / LANES;
         begin_page(&page, index);
-        // Words of even and odd rows, in turn: to move loaded words from one variable to another, the compiler would wait.
         var even: Word;
-        var odd: Word;
-        find_entries(&page, &even, 0u, &round);
-        prepare(&page, &even, 4 * page.lane, 0u);
-        find_entries(&page, &odd, ROW, &round);
-        for (var row = 0u; row < PAGE_SIZE; row += 2 * ROW) {
-            write_row(&page, &even, &odd, row, &round);
-            write_row(&page, &odd, &even, row + ROW, &round);
+        if AHEAD {
+            // Words of even and odd rows, in turn: to move loaded words from one variable to another, the compiler would wait.
+            var odd: Word;
+            find_entries(&page, &even, 0u, &round);
+            prepare(&page, &even, 4 * page.lane, 0u);
+            find_entries(&page, &odd, ROW, &round);
+            for (var row = 0u; row < PAGE_SIZE; row += 2 * ROW) {
+                write_row(&page, &even, &odd, row, &round);
+                write_row(&page, &odd, &even, row + ROW, &round);
+            }
+        } else {
+            for (var row = 0u; row < PAGE_SIZE; row += ROW) {
+                let p = row + 4 * page.lane;
+                find_entries(&page, &even, row, &round);
+                prepare(&page, &even, p, row);
+                finish_row(&page, &even, p, load_matches(&page, &even), &round);
+            }
         }
         end_page(&page, index);
     }

@@ -2,7 +2,7 @@
 
 use super::dictionary;
 use super::parser::Parser;
-use super::{Access, Arg, Job, KernelInfo, Launch, Limits, MAX_GRID, Slot};
+use super::{Access, Arg, Job, KernelInfo, Launch, Limits, MAX_GRID, Registers, Slot};
 use crate::lz4::{Level, Parse, check_page_size};
 use crate::{Error, Result};
 
@@ -329,7 +329,12 @@ pub fn decompress_job(
         ];
         let mut launch = Launch {
             kernel: if width == 64 { &COPY_WIDE } else { &COPY },
-            overrides: vec![("PAGE_SIZE", page_size), ("LANES", lanes), ("WIDTH", width)],
+            overrides: vec![
+                ("PAGE_SIZE", page_size),
+                ("LANES", lanes),
+                ("WIDTH", width),
+                ("AHEAD", (limits.registers > Registers::Fewest).into()),
+            ],
             grid: [n_pages.div_ceil(width / lanes).min(MAX_GRID), 1, 1],
             args: with_params(&slots, params()),
         };
