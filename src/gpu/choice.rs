@@ -25,6 +25,17 @@ pub enum SpirvPassthrough {
     Never,
 }
 
+/// The use of memory that both host and device access, on a device that has no memory of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum SharedMemory {
+    /// Kernels of pages work on the memory that the host maps, where the adapter offers it: on integrated GPUs and software
+    /// adapters of wgpu.
+    #[default]
+    WhereOffered,
+    /// Kernels always work on device memory. Data is copied between it and staging buffers.
+    Never,
+}
+
 /// The limits that a device is opened with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum LimitTier {
@@ -66,6 +77,8 @@ pub struct DeviceRequest {
     pub runtime_checks: RuntimeChecks,
     /// The form in which kernels are passed to a Vulkan driver.
     pub spirv_passthrough: SpirvPassthrough,
+    /// Use of memory that host and device share.
+    pub shared_memory: SharedMemory,
     /// Maximum number of bytes of all allocations of the device at once: buffers, pools, and memory shared with the
     /// host. Work that can be split is split to fit; other work fails with [`OutOfMemory`](crate::Error::OutOfMemory).
     /// `None`: the memory of the device.

@@ -154,6 +154,9 @@ pub struct Capabilities {
     pub copy_timestamps: bool,
     /// True if self-checked kernels are passed to the driver as SPIR-V with the memory scopes that WGSL specifies.
     pub spirv_passthrough: bool,
+    /// True if kernels of pages work on memory that the host maps, so that pages are not copied between staging buffers and device
+    /// memory: see [`SharedMemory`](crate::gpu::SharedMemory).
+    pub shares_memory: bool,
     /// Device memory that was free when the device was opened, in bytes; `None` if the API does not report it. Work is
     /// divided into jobs of which several fit.
     pub free_memory_bytes: Option<u64>,

@@ -258,6 +258,7 @@ mod tests {
             timestamps: false,
             copy_timestamps: false,
             spirv_passthrough: false,
+            shares_memory: false,
             free_memory_bytes: None,
             compute_units: None,
         };

@@ -205,6 +205,7 @@ impl Adapter {
             timestamps: true,
             copy_timestamps: true,
             spirv_passthrough: false,
+            shares_memory: false,
             free_memory_bytes: Some(free),
             compute_units: Some(self.attributes.compute_units),
         };

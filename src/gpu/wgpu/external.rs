@@ -3,7 +3,7 @@
 use super::adapter;
 use super::device::WgpuDevice;
 use super::limits;
-use super::memory::WgpuBuffer;
+use super::memory::{FOR_KERNELS, WgpuBuffer};
 use crate::Result;
 use crate::gpu::check;
 use crate::gpu::choice::DeviceRequest;
@@ -23,7 +23,7 @@ impl WgpuDevice {
         let own = limits.max_storage_buffer_binding_size;
         limits.max_storage_buffer_binding_size = request.limits.binding_bytes(own);
         let adapter = device.adapter_info();
-        let features = limits::usable(device.features(), adapter.backend, request);
+        let features = limits::usable(device.features(), &adapter, request);
         let info = adapter::describe(&adapter);
         let is_external = true;
         Ok(Self::of(
@@ -47,10 +47,7 @@ impl WgpuDevice {
         buffer: wgpu::Buffer,
         n_bytes: u64,
     ) -> Result<WgpuBuffer> {
-        let needed = wgpu::BufferUsages::STORAGE
-            | wgpu::BufferUsages::COPY_SRC
-            | wgpu::BufferUsages::COPY_DST;
-        if !buffer.usage().contains(needed) {
+        if !buffer.usage().contains(FOR_KERNELS) {
             let value = format!("one with usage {:?}", buffer.usage());
             let expected = "give a buffer with the usages STORAGE, COPY_SRC and COPY_DST";
             return Err(check::invalid("buffer", value, expected));
