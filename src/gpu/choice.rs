@@ -83,6 +83,10 @@ pub struct DeviceRequest {
     /// host. Work that can be split is split to fit; other work fails with [`OutOfMemory`](crate::Error::OutOfMemory).
     /// `None`: the memory of the device.
     pub memory_limit: Option<u64>,
+    /// Time that one submission may take on a device with a hundredth of the speed of an H200: longer work is divided into several
+    /// launches and submissions. `None`: 1 s, and no limit on discrete GPUs. Shorter ones leave gaps for the screen. The wgpu engine
+    /// only.
+    pub longest_submission: Option<Duration>,
     /// Time without progress after which a wait fails: if no submission completes for this long, the device counts as
     /// lost ([`DeviceLost`](crate::Error::DeviceLost)). This includes a single submission that takes longer. `None`:
     /// one minute, ten for a software adapter. Native only: browsers monitor their GPUs themselves.

@@ -1,6 +1,7 @@
 //! Descriptions of devices: name, kind, limits, features.
 
 use std::fmt;
+use std::time::Duration;
 
 use super::batch_sizes::known_batch_size;
 use crate::kernels::ComputeUnits;
@@ -157,6 +158,9 @@ pub struct Capabilities {
     /// True if kernels of pages work on memory that the host maps, so that pages are not copied between staging buffers and device
     /// memory: see [`SharedMemory`](crate::gpu::SharedMemory).
     pub shares_memory: bool,
+    /// Time that one submission may take on a slow device: see
+    /// [`DeviceRequest::longest_submission`](crate::gpu::DeviceRequest::longest_submission). `None`: any time.
+    pub longest_submission: Option<Duration>,
     /// Device memory that was free when the device was opened, in bytes; `None` if the API does not report it. Work is
     /// divided into jobs of which several fit.
     pub free_memory_bytes: Option<u64>,

@@ -17,6 +17,7 @@ pub(crate) mod dictionary;
 mod emit;
 pub(crate) mod job;
 pub(crate) mod lz4;
+pub(crate) mod pace;
 mod parser;
 pub(crate) mod tensor;
 

@@ -302,6 +302,7 @@ fn product_jobs(units: Option<ComputeUnits>) -> Vec<Job> {
             let limits = MatmulLimits {
                 workgroup_bytes,
                 wide_units,
+                most_terms: u64::MAX,
             };
             jobs.push(matmul_job(&what, limits, 1 << 30).unwrap());
             jobs.push(matmul_job(&what, limits, 1 << 20).unwrap());
@@ -364,6 +365,7 @@ fn tensor_jobs() -> Vec<Job> {
     let limits = MatmulLimits {
         workgroup_bytes: 16 << 10,
         wide_units: None,
+        most_terms: u64::MAX,
     };
     let dense = |rows, cols| Matrix::dense(rows, cols, rows * cols);
     let what = Product {

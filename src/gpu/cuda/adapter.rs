@@ -206,6 +206,7 @@ impl Adapter {
             copy_timestamps: true,
             spirv_passthrough: false,
             shares_memory: false,
+            longest_submission: None,
             free_memory_bytes: Some(free),
             compute_units: Some(self.attributes.compute_units),
         };

@@ -20,11 +20,12 @@ use crate::gpu::backend::{Backend, HostUse, KernelSource};
 use crate::gpu::budget::Budget;
 use crate::gpu::choice::{DeviceRequest, Rejected, RuntimeChecks};
 use crate::gpu::id::DeviceId;
-use crate::gpu::info::{Capabilities, GpuDeviceInfo};
+use crate::gpu::info::{Capabilities, DeviceKind, GpuDeviceInfo};
 use crate::gpu::pipeline_cache::PipelineCache;
 use crate::gpu::pool::Pool;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::watch;
+use crate::kernels::pace::LONGEST_SUBMISSION;
 use crate::{Error, Result};
 
 /// A wgpu device; clones share it.
@@ -161,6 +162,9 @@ impl WgpuDevice {
         let budget = Budget::new(request.memory_limit);
         let capabilities = Capabilities {
             free_memory_bytes: budget.free_of(None),
+            longest_submission: request
+                .longest_submission
+                .or_else(|| (info.kind != DeviceKind::Discrete).then_some(LONGEST_SUBMISSION)),
             ..limits::capabilities(limits, features)
         };
         let may_leave_out_checks = cfg!(not(target_arch = "wasm32"))

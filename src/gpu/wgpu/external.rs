@@ -70,6 +70,7 @@ impl WgpuDevice {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gpu::choice::SharedMemory;
 
     #[test]
     fn limits_below_those_of_webgpu_are_named() {
@@ -86,8 +87,30 @@ mod tests {
     fn spirv_is_used_on_vulkan_only() {
         let all = wgpu::Features::PASSTHROUGH_SHADERS | wgpu::Features::SUBGROUP;
         let request = DeviceRequest::default();
-        assert_eq!(limits::usable(all, wgpu::Backend::Vulkan, &request), all);
-        let on_metal = limits::usable(all, wgpu::Backend::Metal, &request);
+        let of = |backend| wgpu::AdapterInfo::new(wgpu::DeviceType::DiscreteGpu, backend);
+        let on_vulkan = limits::usable(all, &of(wgpu::Backend::Vulkan), &request);
+        assert_eq!(on_vulkan, all);
+        let on_metal = limits::usable(all, &of(wgpu::Backend::Metal), &request);
         assert_eq!(on_metal, wgpu::Features::SUBGROUP);
+    }
+
+    #[test]
+    fn buffers_are_mapped_where_there_is_one_memory() {
+        use wgpu::DeviceType::{Cpu, DiscreteGpu, IntegratedGpu, Other, VirtualGpu};
+        let mapped = wgpu::Features::MAPPABLE_PRIMARY_BUFFERS;
+        let of = |kind, shared_memory| {
+            let adapter = wgpu::AdapterInfo::new(kind, wgpu::Backend::Vulkan);
+            let request = DeviceRequest {
+                shared_memory,
+                ..DeviceRequest::default()
+            };
+            limits::usable(mapped, &adapter, &request) == mapped
+        };
+        for kind in [IntegratedGpu, Cpu] {
+            assert!(of(kind, SharedMemory::WhereOffered) && !of(kind, SharedMemory::Never));
+        }
+        for kind in [DiscreteGpu, VirtualGpu, Other] {
+            assert!(!of(kind, SharedMemory::WhereOffered));
+        }
     }
 }

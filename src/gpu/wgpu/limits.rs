@@ -139,6 +139,7 @@ pub(super) fn capabilities(limits: &wgpu::Limits, features: wgpu::Features) -> C
         ),
         spirv_passthrough: features.contains(wgpu::Features::PASSTHROUGH_SHADERS),
         shares_memory: features.contains(wgpu::Features::MAPPABLE_PRIMARY_BUFFERS),
+        longest_submission: None,
         free_memory_bytes: None,
         compute_units: None,
     }

@@ -10,7 +10,7 @@ use crate::kernels::{Arg, Job, Slot};
 use crate::ops::DType;
 
 /// Returns the launches that compute [`Slot::Out`], `[batch, n_q, heads, dim]`, from queries in `A`, keys in `B` and
-/// values in `Values`. Buffers larger than a binding are processed in parts.
+/// values in `Values`. Buffers larger than a binding, and more than `most_terms` multiply-adds, are processed in parts.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, for heads that do not match each other or
@@ -20,6 +20,7 @@ pub fn attention_job(
     places: [Heads; 3],
     tiles: AttentionTiles,
     max_binding_bytes: u64,
+    most_terms: u64,
 ) -> Result<Job> {
     what.check(&places)?;
     let what = what.without_idle_window().without_idle_mask();
@@ -41,8 +42,10 @@ pub fn attention_job(
         1 => 0,
         _ => splits * (n_out + 2 * rows),
     };
-    if [q.n, k.n, v.n, n_out, n_partials].iter().any(|&n| n > most) {
-        let (launches, n_partials) = in_parts(what, places, tiles, max_binding_bytes)?;
+    let is_long = what.terms() > most_terms;
+    if is_long || [q.n, k.n, v.n, n_out, n_partials].iter().any(|&n| n > most) {
+        let limits = (max_binding_bytes, most_terms);
+        let (launches, n_partials) = in_parts(what, places, tiles, limits)?;
         buffers.extend((n_partials > 0).then(|| (Slot::Partials, padded_bytes(n_partials))));
         return Ok(Job { buffers, launches });
     }
@@ -84,7 +87,8 @@ mod tests {
                 n: 512 * n,
             };
             let places = [heads(n_q), heads(n_k), heads(n_k)];
-            let job = attention_job(&what, places, AttentionTiles::Any(None), 1 << 31).unwrap();
+            let job =
+                attention_job(&what, places, AttentionTiles::Any(None), 1 << 31, u64::MAX).unwrap();
             let Arg::Params(words) = &job.launches[0].args[4] else {
                 panic!("no parameters");
             };

@@ -9,7 +9,7 @@ use crate::kernels::{Arg, Job, Slot};
 use crate::ops::{Epilogue, Reduction};
 
 /// Returns the launches that compute [`Slot::Out`], `[batch, m, n]`, from `A` and `B`. Buffers larger than a
-/// binding are processed in parts.
+/// binding, and more multiply-adds than a launch may have, are processed in parts.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, and for matrices that exceed their
@@ -25,7 +25,7 @@ pub fn matmul_job(what: &Product, limits: MatmulLimits, max_binding_bytes: u64) 
         (Slot::B, padded_bytes(what.b.n)),
         (Slot::Out, padded_bytes(n_out)),
     ];
-    if what.a.n.max(what.b.n).max(slices * n_out) > most {
+    if what.a.n.max(what.b.n).max(slices * n_out) > most || what.terms() > limits.most_terms {
         return Ok(Job {
             buffers,
             launches: in_parts(what, limits, most),
@@ -52,7 +52,7 @@ pub fn matmul_job(what: &Product, limits: MatmulLimits, max_binding_bytes: u64) 
 }
 
 /// Returns the launches that compute [`Slot::Out`], `[batch, m, n]`, from `A` and `B`, with an epilogue; `None` if a buffer exceeds a
-/// binding.
+/// binding, or the product a launch.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, and for matrices that exceed their
@@ -68,7 +68,7 @@ pub fn matmul_epilogue_job(
     let n_out = what.batch * what.m * what.n;
     let (tiling, k_slice) = limits.choose(what);
     let slices = what.k.div_ceil(k_slice);
-    if what.a.n.max(what.b.n).max(slices * n_out) > most {
+    if what.a.n.max(what.b.n).max(slices * n_out) > most || what.terms() > limits.most_terms {
         return Ok(None);
     }
     let mut buffers = vec![
@@ -134,6 +134,7 @@ mod tests {
         let limits = MatmulLimits {
             workgroup_bytes: 16_384,
             wide_units: None,
+            most_terms: u64::MAX,
         };
         assert_eq!(
             matmul_job(&Product::dense(1, 4096, 4096, 4096), limits, 1 << 30)

@@ -10,6 +10,8 @@ pub struct MatmulLimits {
     pub workgroup_bytes: u32,
     /// Number of compute units, for GPUs with registers for wide tiles; `None` for others.
     pub wide_units: Option<u32>,
+    /// Maximum number of multiply-adds of a launch; [`u64::MAX`] on devices that run launches of any length.
+    pub most_terms: u64,
 }
 
 /// Tile configuration of a workgroup.
@@ -166,6 +168,7 @@ mod tests {
         let limits = MatmulLimits {
             workgroup_bytes: 48 << 10,
             wide_units: Some(132),
+            most_terms: u64::MAX,
         };
         let choice = |m, n, k| {
             let what = Product::dense(1, m, n, k);
@@ -194,6 +197,7 @@ mod tests {
             let limits = MatmulLimits {
                 workgroup_bytes: 48 << 10,
                 wide_units,
+                most_terms: u64::MAX,
             };
             for [m, n, k] in [
                 [1, 1, 1],

@@ -3,10 +3,10 @@
 use super::{AnyOperand, Operand, Recording};
 use crate::Result;
 use crate::gpu::{Backend, Buffer, Sized64};
-use crate::kernels::Slot;
 use crate::kernels::tensor::{
     AttentionSize, AttentionTiles, Heads, attention_decode_job, attention_job,
 };
+use crate::kernels::{Slot, pace};
 use crate::tensor::layer::Attention;
 use crate::tensor::{DType, TensorView};
 
@@ -152,7 +152,10 @@ impl Recording {
             true => AttentionTiles::Few,
             false => AttentionTiles::Any(capabilities.compute_units),
         };
-        let job = attention_job(&size, [q, k, v], tiles, capabilities.max_binding_bytes)?;
-        self.run(&job, &given).await
+        let most_terms = pace::attention_terms(capabilities.longest_submission);
+        let most = capabilities.max_binding_bytes;
+        let job = attention_job(&size, [q, k, v], tiles, most, most_terms)?;
+        let terms = pace::of_attention(size.terms());
+        self.run_long(&job, &given, terms).await
     }
 }

@@ -4,10 +4,10 @@ use super::epilogue::{Dense, given_of};
 use super::{AnyOperand, Operand, Recording, word};
 use crate::Result;
 use crate::gpu::{Backend, Buffer, Sized64};
-use crate::kernels::Slot;
 use crate::kernels::tensor::{
     Convolution, MatmulLimits, Matrix, Product, convolve2d_job, matmul_epilogue_job, matmul_job,
 };
+use crate::kernels::{Slot, pace};
 use crate::tensor::{Epilogue, Precision, Shape, TensorView};
 
 /// Workgroup memory per workgroup on devices that do not report their compute units. Small enough for several
@@ -211,16 +211,18 @@ impl Recording {
         let mut given = vec![(Slot::A, &a, 0), (Slot::B, &b, 0)];
         if epilogue.is_none() {
             given.push((Slot::Out, out, 0));
-            return self.run(&matmul_job(&what, limits, most)?, &given).await;
+            let job = matmul_job(&what, limits, most)?;
+            return self.run_long(&job, &given, what.terms()).await;
         }
         if let Some(job) = matmul_epilogue_job(&what, epilogue.form(), limits, most)? {
             given.push((Slot::Out, out, 0));
             given.extend(given_of(epilogue));
-            return self.run(&job, &given).await;
+            return self.run_long(&job, &given, what.terms()).await;
         }
         let product = self.allocate(n_out)?;
         given.push((Slot::Out, &product, 0));
-        self.run(&matmul_job(&what, limits, most)?, &given).await?;
+        let job = matmul_job(&what, limits, most)?;
+        self.run_long(&job, &given, what.terms()).await?;
         self.finish(epilogue, [n_out / n, n], &product, out).await
     }
 
@@ -238,6 +240,7 @@ impl Recording {
                 None => WORKGROUP_BYTES,
             },
             wide_units: is_wide.then(|| units.map_or(UNITS, |units| units.n)),
+            most_terms: pace::product_terms(capabilities.longest_submission),
         }
     }
 
@@ -278,6 +281,8 @@ impl Recording {
             (Slot::B, &dense[1].0, dense[1].1),
             (Slot::Out, out, 0),
         ];
-        self.run(&job, &given).await
+        let [out_size, kernel_size] = [what.output(), what.kernel].map(|[rows, cols]| rows * cols);
+        let terms = out_size.saturating_mul(kernel_size);
+        self.run_long(&job, &given, terms).await
     }
 }

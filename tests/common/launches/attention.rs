@@ -97,7 +97,9 @@ pub fn attention_jobs(units: Option<ComputeUnits>) -> Vec<Job> {
                 continue;
             }
             let (size, places) = attention([n_q, n_k], dim, mask);
-            jobs.push(attention_job(&size, places, AttentionTiles::Any(units), LARGE).unwrap());
+            jobs.push(
+                attention_job(&size, places, AttentionTiles::Any(units), LARGE, u64::MAX).unwrap(),
+            );
         }
     }
     jobs.extend(attention_decode_jobs());
