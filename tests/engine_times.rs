@@ -171,7 +171,7 @@ fn pages_in_shared_memory_are_not_copied() {
                 async_dma,
                 ..GpuBatchConfig::default()
             };
-            let mut with = |device: &GpuDevice| {
+            let with = |device: &GpuDevice| {
                 let config = config.clone();
                 let mut compressor =
                     GpuBatchCompressor::with_device(device.clone(), config).unwrap();

@@ -77,7 +77,7 @@ impl Bound {
 /// recorded.
 pub(crate) struct Recording {
     device: GpuDevice,
-    stream: Stream,
+    pub(in crate::tensor) stream: Stream,
     /// Time of the launches in `stream`, in multiply-adds of a product.
     terms: u64,
     /// The parts that were submitted.
