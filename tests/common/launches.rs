@@ -388,18 +388,18 @@ fn tensor_jobs() -> Vec<Job> {
             n: 1000,
             k: 4096,
         };
-        jobs.push(matmul_quantized_job(&what, LARGE).unwrap());
+        jobs.push(matmul_quantized_job(&what, LARGE, u64::MAX).unwrap());
         // Products that are cut into parts, some of which are summed.
-        jobs.push(matmul_quantized_job(&what, 4096).unwrap());
+        jobs.push(matmul_quantized_job(&what, 4096, u64::MAX).unwrap());
         for m in [1, 2, 4, 5] {
             let what = QuantizedProduct { m, ..what };
-            jobs.push(matmul_quantized_job(&what, LARGE).unwrap());
-            jobs.push(matmul_quantized_job(&what, 4096).unwrap());
+            jobs.push(matmul_quantized_job(&what, LARGE, u64::MAX).unwrap());
+            jobs.push(matmul_quantized_job(&what, 4096, u64::MAX).unwrap());
         }
     }
     for kernel in [[3, 3], [300, 200]] {
         let input = [1000, 2000];
-        jobs.push(convolve2d_job(&Convolution { input, kernel }, LARGE).unwrap());
+        jobs.push(convolve2d_job(&Convolution { input, kernel }, LARGE, u64::MAX).unwrap());
     }
     let axis = |n, from, to| CopyAxis { n, from, to };
     let turned = [axis(3000, 4000, 1), axis(4000, 1, 3000)];

@@ -40,7 +40,7 @@ impl Kernel for QuantizedGemmKernel {
             n: n.into(),
             k: k.into(),
         };
-        let mut launches = matmul_quantized_job(&product, u64::MAX)?.launches;
+        let mut launches = matmul_quantized_job(&product, u64::MAX, u64::MAX)?.launches;
         match (launches.pop(), launches.is_empty()) {
             (Some(launch), true) => Ok(launch),
             _ => Err(Error::InvalidArgument {

@@ -275,7 +275,9 @@ impl Recording {
             input: size(input.view),
             kernel: size(kernel.view),
         };
-        let job = convolve2d_job(&what, self.device().capabilities().max_binding_bytes)?;
+        let capabilities = self.device().capabilities();
+        let most_terms = pace::product_terms(capabilities.longest_submission);
+        let job = convolve2d_job(&what, capabilities.max_binding_bytes, most_terms)?;
         let given = [
             (Slot::A, &dense[0].0, dense[0].1),
             (Slot::B, &dense[1].0, dense[1].1),

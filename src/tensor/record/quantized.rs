@@ -3,8 +3,8 @@
 use super::{Operand, Recording};
 use crate::Result;
 use crate::gpu::{Backend, Buffer};
-use crate::kernels::Slot;
 use crate::kernels::tensor::{QuantizedProduct, matmul_quantized_job};
+use crate::kernels::{Slot, pace};
 use crate::tensor::{Precision, Quantization};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::{
@@ -50,7 +50,9 @@ impl Recording {
         }
         #[cfg(target_arch = "wasm32")]
         let _ = precision;
-        let job = matmul_quantized_job(&what, self.device().capabilities().max_binding_bytes)?;
+        let capabilities = self.device().capabilities();
+        let most_terms = pace::product_terms(capabilities.longest_submission);
+        let job = matmul_quantized_job(&what, capabilities.max_binding_bytes, most_terms)?;
         let [a, b] = factors;
         let given = [
             (Slot::A, a.0, a.1),
