@@ -201,7 +201,7 @@ pub mod gpu {
     };
     pub use choice::{
         DeviceRequest, EngineChoice, LimitTier, PowerPreference, Rejected, RuntimeChecks,
-        SpirvPassthrough,
+        SharedMemory, SpirvPassthrough,
     };
     #[cfg(feature = "cuda-c")]
     #[cfg_attr(docsrs, doc(cfg(feature = "cuda-c")))]

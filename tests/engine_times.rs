@@ -14,16 +14,21 @@ use pagepress::PAGE_SIZE;
 use pagepress::batch::Timings;
 use pagepress::gpu::{
     Backend, BackendUsed, BatchResult, DeviceRequest, EngineChoice, GpuBackend, GpuBatchCompressor,
-    GpuBatchConfig, GpuDevice,
+    GpuBatchConfig, GpuDevice, SharedMemory,
 };
 use pagepress::tensor::Reduction;
 
-/// Returns a device of each engine of this build. wgpu must find one; CUDA may find none.
+/// Returns a device of each engine of this build, each with copies to time. wgpu must find one; CUDA may find none.
 fn devices() -> Vec<GpuDevice> {
+    devices_with(SharedMemory::Never)
+}
+
+fn devices_with(shared_memory: SharedMemory) -> Vec<GpuDevice> {
     let open = |engine| {
         GpuDevice::open(&DeviceRequest {
             engine,
             allow_software: true,
+            shared_memory,
             ..DeviceRequest::default()
         })
     };
@@ -146,6 +151,49 @@ fn copies_take_longer_for_more_bytes() {
                 few > 0 && many >= 4 * few,
                 "{few} ns for 50 pages, {many} for 2000"
             );
+        }
+    }
+}
+
+#[test]
+fn pages_in_shared_memory_are_not_copied() {
+    let bytes = random(2000 * PAGE_SIZE, 6);
+    let (pages, _) = bytes.as_chunks::<PAGE_SIZE>();
+    let staged = devices().into_iter();
+    for (device, staged) in devices_with(SharedMemory::WhereOffered).iter().zip(staged) {
+        assert!(!staged.capabilities().shares_memory);
+        if !device.capabilities().shares_memory {
+            assert!(!device.info().is_software());
+            continue;
+        }
+        for async_dma in [true, false] {
+            let config = GpuBatchConfig {
+                async_dma,
+                ..GpuBatchConfig::default()
+            };
+            let with = |device: &GpuDevice| {
+                let config = config.clone();
+                let mut compressor =
+                    GpuBatchCompressor::with_device(device.clone(), config).unwrap();
+                let packed = compressor.compress_batch(pages).unwrap();
+                let back = compressor.decompress_batch(&packed.pages).unwrap();
+                assert!(back.pages == pages && back.errors.iter().all(Option::is_none));
+                (packed.pages, [packed.timings, back.timings])
+            };
+            let (packed, times) = with(device);
+            let (expected, staged_times) = with(&staged);
+            assert!(packed == expected);
+            if device.capabilities().copy_timestamps {
+                assert_eq!(times.map(|t| t.upload_ns), [Some(0); 2]);
+                // The table, the sizes and the statuses.
+                let read = |t: &[Timings; 2]| t.iter().map(|t| t.readback_ns.unwrap()).max();
+                println!(
+                    "readback: {:?} ns, staged {:?}",
+                    read(&times),
+                    read(&staged_times)
+                );
+                assert!(staged_times.iter().all(|t| t.upload_ns.unwrap() > 0));
+            }
         }
     }
 }

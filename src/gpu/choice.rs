@@ -25,6 +25,17 @@ pub enum SpirvPassthrough {
     Never,
 }
 
+/// The use of memory that both host and device access, on a device that has no memory of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum SharedMemory {
+    /// Kernels of pages work on the memory that the host maps, where the adapter offers it: on integrated GPUs and software
+    /// adapters of wgpu.
+    #[default]
+    WhereOffered,
+    /// Kernels always work on device memory. Data is copied between it and staging buffers.
+    Never,
+}
+
 /// The limits that a device is opened with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum LimitTier {
@@ -69,10 +80,16 @@ pub struct DeviceRequest {
     pub runtime_checks: RuntimeChecks,
     /// The form in which kernels are passed to a Vulkan driver.
     pub spirv_passthrough: SpirvPassthrough,
+    /// Use of memory that host and device share.
+    pub shared_memory: SharedMemory,
     /// Maximum number of bytes of all allocations of the device at once: buffers, pools, and memory shared with the
     /// host. Work that can be split is split to fit; other work fails with [`OutOfMemory`](crate::Error::OutOfMemory).
     /// `None`: the memory of the device.
     pub memory_limit: Option<u64>,
+    /// Time that one submission may take on a device with a hundredth of the speed of an H200: longer work is divided into several
+    /// launches and submissions. `None`: 1 s, and no limit on discrete GPUs. Shorter ones leave gaps for the screen. The wgpu engine
+    /// only.
+    pub longest_submission: Option<Duration>,
     /// Time without progress after which a wait fails: if no submission completes for this long, the device counts as
     /// lost ([`DeviceLost`](crate::Error::DeviceLost)). This includes a single submission that takes longer. `None`:
     /// one minute, ten for a software adapter. Native only: browsers monitor their GPUs themselves.

@@ -6,6 +6,7 @@ use super::backend::{HostMemory, KernelArg, Place, Recorder, Sized64, Waitable};
 use super::check;
 #[cfg(cuda_engine)]
 use super::cuda::{CudaBuffer, CudaHostBuffer, CudaKernel, CudaStream, CudaSubmission};
+use super::host_use::HostUse;
 use super::id::{DeviceId, Owned};
 use super::times::DeviceTimes;
 #[cfg(feature = "wgpu")]
@@ -149,6 +150,17 @@ impl HostMemory for HostBuffer {
 }
 
 impl HostBuffer {
+    /// Returns memory of this use as a buffer for kernels on a device with
+    /// [`Capabilities::shares_memory`](super::Capabilities::shares_memory), else `None`. Work that uses it takes the memory from the host until it is done, as a copy does.
+    pub(crate) fn on_device(&self, host_use: HostUse) -> Option<Buffer> {
+        match self {
+            #[cfg(cuda_engine)]
+            Self::Cuda(_) => None,
+            #[cfg(feature = "wgpu")]
+            Self::Wgpu(host) => host.on_device(host_use).map(Buffer::from),
+        }
+    }
+
     /// Copies ranges of `from` to `n_bytes` of memory from `offset` on, once the device has finished with the memory. Each range
     /// comes with its offset from there, a multiple of 8 as `offset` and `n_bytes` are, in ascending order.
     pub(crate) async fn write_parts_async(
@@ -231,6 +243,16 @@ impl Buffer {
             ));
         };
         device.buffer_from_wgpu(buffer, n_bytes).map(Self::from)
+    }
+
+    /// Returns true if the memory is that of a [`HostBuffer`]: see [`HostBuffer::on_device`].
+    pub(crate) fn is_of_host(&self) -> bool {
+        match self {
+            #[cfg(cuda_engine)]
+            Self::Cuda(_) => false,
+            #[cfg(feature = "wgpu")]
+            Self::Wgpu(buffer) => buffer.host().is_some(),
+        }
     }
 
     /// Returns the address in device memory, for other CUDA code; see [`CudaBuffer::device_ptr`]. `None` on other engines.

@@ -1,6 +1,7 @@
 //! Descriptions of devices: name, kind, limits, features.
 
 use std::fmt;
+use std::time::Duration;
 
 use super::batch_sizes::known_batch_size;
 use crate::kernels::{ComputeUnits, Limits, Registers};
@@ -158,6 +159,12 @@ pub struct Capabilities {
     pub copy_timestamps: bool,
     /// True if self-checked kernels are passed to the driver as SPIR-V with the memory scopes that WGSL specifies.
     pub spirv_passthrough: bool,
+    /// True if kernels of pages work on memory that the host maps, so that pages are not copied between staging buffers and device
+    /// memory: see [`SharedMemory`](crate::gpu::SharedMemory).
+    pub shares_memory: bool,
+    /// Time that one submission may take on a slow device: see
+    /// [`DeviceRequest::longest_submission`](crate::gpu::DeviceRequest::longest_submission). `None`: any time.
+    pub longest_submission: Option<Duration>,
     /// Device memory that was free when the device was opened, in bytes; `None` if the API does not report it. Work is
     /// divided into jobs of which several fit.
     pub free_memory_bytes: Option<u64>,
@@ -179,6 +186,7 @@ impl Capabilities {
             subgroup: self.min_subgroup,
             registers: self.registers,
             compute_units: self.compute_units,
+            longest_submission: self.longest_submission,
         }
     }
 }

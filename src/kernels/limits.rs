@@ -1,5 +1,7 @@
 //! [`Limits`]: the limits of a device, from which the sizes of workgroups and tiles follow.
 
+use std::time::Duration;
+
 use super::ComputeUnits;
 
 /// Limits of a device that decide which kernels a job launches, with which workgroups and tiles, and in how many parts.
@@ -17,6 +19,8 @@ pub struct Limits {
     pub registers: Registers,
     /// The compute units, if known.
     pub compute_units: Option<ComputeUnits>,
+    /// The time that a submission may take on a device that may be slow; `None` for no bound.
+    pub longest_submission: Option<Duration>,
 }
 
 /// Number of registers of an invocation up to which compilers do not spill.
@@ -44,6 +48,7 @@ impl Limits {
         subgroup: 0,
         registers: Registers::Usual,
         compute_units: None,
+        longest_submission: None,
     };
 
     /// The lowest limits that all kernels run within.

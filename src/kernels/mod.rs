@@ -18,6 +18,7 @@ mod emit;
 pub(crate) mod job;
 pub(crate) mod limits;
 pub(crate) mod lz4;
+pub(crate) mod pace;
 mod parser;
 pub(crate) mod tensor;
 

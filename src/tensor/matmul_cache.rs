@@ -8,7 +8,7 @@ use super::record::{Operand, Recording, factors};
 use super::shape::Shape;
 use super::view::TensorView;
 use super::{Epilogue, GpuTensor};
-use crate::gpu::{Backend, Buffer, GpuDevice, HostBuffer, HostMemory, HostUse, Sized64, Waitable};
+use crate::gpu::{Backend, Buffer, GpuDevice, HostBuffer, HostMemory, HostUse, Sized64};
 use crate::kernels::tensor::padded_bytes;
 use crate::memory::with_room;
 use crate::{Error, Result};

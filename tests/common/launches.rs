@@ -34,6 +34,7 @@ const ROOMY: Limits = Limits {
         n: 16,
         workgroup_bytes: 228 << 10,
     }),
+    longest_submission: None,
 };
 
 /// Binding size in bytes that is enough for all tensors here.

@@ -210,6 +210,15 @@ conformance!(
     },
     8
 );
+#[cfg(feature = "wgpu")]
+conformance!(
+    wgpu_with_staging,
+    DeviceRequest {
+        shared_memory: SharedMemory::Never,
+        ..crate::through(EngineChoice::Wgpu)
+    },
+    8
+);
 #[cfg(cuda_engine)]
 conformance!(cuda, crate::through(EngineChoice::Cuda), 1);
 #[cfg(cuda_engine)]

@@ -365,6 +365,20 @@ every_case_in_parts!(
     wgpu_small_bindings,
     crate::Subject::wgpu(crate::small_bindings()).await
 );
+/// Returns a request for submissions of at most 360,000 multiply-adds, with small bindings, too.
+#[cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
+fn short_submissions() -> pagepress::gpu::DeviceRequest {
+    pagepress::gpu::DeviceRequest {
+        longest_submission: Some(std::time::Duration::from_micros(2)),
+        ..small_bindings()
+    }
+}
+
+#[cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
+every_case_in_parts!(
+    wgpu_short_submissions,
+    crate::Subject::wgpu(crate::short_submissions()).await
+);
 #[cfg(cuda_engine)]
 every_case_in_parts!(
     cuda_small_bindings,

@@ -12,6 +12,7 @@ use super::piece::Piece;
 use super::placement::Done;
 use super::plan::{self, Form};
 use super::ring::{Meter, Pipeline, broken, reserve, table_entry, words};
+use super::shared::{Shared, layout};
 use super::sink::{PinnedPart, Sink};
 use super::source::Source;
 use crate::Result;
@@ -19,10 +20,9 @@ use crate::batch::timing::Timings;
 use crate::clock::Clock;
 use crate::copy::append;
 use crate::gpu::{
-    Backend, Buffer, HostBuffer, HostMemory, HostUse, Place, Recorder, Sized64, Submission,
-    Waitable,
+    Backend, Buffer, HostBuffer, HostMemory, HostUse, Place, Recorder, Submission, Waitable,
 };
-use crate::kernels::Slot;
+use crate::kernels::{Job, Slot};
 use crate::lz4::{PageEntry, check_page_size};
 use crate::memory;
 
@@ -48,7 +48,8 @@ struct Running {
     /// Table words, read once the kernels are done.
     table: Vec<u32>,
     packed_bytes: u64,
-    /// Staging buffer of the readback of blocks, with its submission where that is timed; `None` before it is submitted.
+    /// Staging buffer of the blocks, with the submission of their readback where that is timed; `None` before it is submitted. Where
+    /// memory is shared, kernels write them there.
     download: Option<(HostBuffer, Option<Submission>)>,
 }
 
@@ -96,7 +97,7 @@ impl Pipeline {
                 self.finish(&mut running, sink, meter).await?;
             }
             let slot = k % self.ring.len();
-            let job = self.start(slot, source, job, form, meter).await?;
+            let job = self.start(slot, source, job, form, sink, meter).await?;
             running.push_back(job);
             // Half of the jobs in flight keep the bus and the device busy while the host waits for an older one.
             let behind = (self.ring.len() / 2).max(1);
@@ -117,30 +118,39 @@ impl Pipeline {
         source: Source<'_>,
         (order, range): (usize, Range<u64>),
         form: Form<'_>,
+        sink: &Sink<'_>,
         meter: &mut Meter,
     ) -> Result<Running> {
         let n_bytes = range.end - range.start;
         let job = form.job(n_bytes, self.device.capabilities())?;
-        let given = self.dictionary.given(&self.device, form.dictionary).await?;
-        let buffers = JobBuffers::allocate(&self.device, &job, given.as_slice())?;
-        let pages = buffers.get(Slot::Pages)?;
-        let mut stream = self.device.stream();
-        stream = match source {
-            Source::Bytes(bytes) | Source::Frame(bytes) => {
-                let part = Piece::Bytes(&bytes[range.start as usize..range.end as usize]);
-                self.upload(slot, &[(part, pages)], stream, meter).await?
-            }
+        let mut shared = Shared::default();
+        let part = range.start as usize..range.end as usize;
+        let piece = match source {
+            Source::Bytes(bytes) | Source::Frame(bytes) => Some(Piece::Bytes(&bytes[part])),
             #[cfg(web_pages)]
-            Source::Js(bytes) | Source::JsFrame(bytes) => {
-                let part = Piece::Js(bytes, range.start as usize..range.end as usize);
-                self.upload(slot, &[(part, pages)], stream, meter).await?
-            }
+            Source::Js(bytes) | Source::JsFrame(bytes) => Some(Piece::Js(bytes, part)),
             Source::Pinned(host, _) => {
-                let from = Place::Host(host, range.start);
-                stream.copy(Place::Device(pages, 0), from, n_bytes.next_multiple_of(4))?;
-                self.step(stream, meter).await?
+                shared.add(Slot::Pages, host, range.start, HostUse::Upload);
+                None
             }
         };
+        if piece.is_some() {
+            self.reserve_upload(slot, &job, &[Slot::Pages], &mut shared)?;
+        }
+        let download = self.shared_download(slot, &job, sink, &mut shared)?;
+        let dictionary = self.dictionary.given(&self.device, form.dictionary).await?;
+        let given: Vec<_> = shared.given().chain(dictionary).collect();
+        let buffers = JobBuffers::allocate(&self.device, &job, &given)?;
+        let pages = buffers.get(Slot::Pages)?;
+        let mut stream = self.device.stream();
+        if let Some(piece) = piece {
+            let parts = [(piece, Slot::Pages, 0)];
+            stream = self.upload(slot, &parts, &buffers, stream, meter).await?;
+        } else if let (Source::Pinned(host, _), false) = (source, pages.is_of_host()) {
+            let from = Place::Host(host, range.start);
+            stream.copy(Place::Device(pages, 0), from, n_bytes.next_multiple_of(4))?;
+            stream = self.step(stream, meter).await?;
+        }
         buffers.record(&self.device, &job, &mut stream).await?;
         let n_pages = n_bytes.div_ceil(form.page_size.into()) as usize;
         let table_bytes = 8 * n_pages as u64;
@@ -169,8 +179,27 @@ impl Pipeline {
             kernels: Some((stream.submit_timed()?, buffers)),
             table: Vec::new(),
             packed_bytes: 0,
-            download: None,
+            download: download.map(|host| (host, None)),
         })
+    }
+
+    /// Lets the slot's staging buffer serve as the buffer of blocks, and returns it, if the device shares memory. A caller that
+    /// keeps the blocks gets a buffer of their own size, to which they are copied.
+    fn shared_download(
+        &mut self,
+        slot: usize,
+        job: &Job,
+        sink: &Sink<'_>,
+        shared: &mut Shared,
+    ) -> Result<Option<HostBuffer>> {
+        if !self.device.capabilities().shares_memory || matches!(sink, Sink::Pinned(_)) {
+            return Ok(None);
+        }
+        let (_, n_bytes) = layout(job, &[Slot::Packed]);
+        let held = &mut self.ring[slot].bytes;
+        let host = reserve(&self.device, held, n_bytes, HostUse::Download)?;
+        shared.add(Slot::Packed, host, 0, HostUse::Download);
+        Ok(Some(host.clone()))
     }
 
     /// Waits for the kernels and reads the table and the packed size.
@@ -187,11 +216,11 @@ impl Pipeline {
             .await??;
         job.packed_bytes = 4 * u64::from(read[0]);
         job.table = read.split_off(TABLE_AT as usize / 4);
-        if job.packed_bytes > job.packed.n_bytes() {
+        let most = (job.bytes.end - job.bytes.start).next_multiple_of(4);
+        if job.packed_bytes > most {
+            let n_bytes = job.packed_bytes;
             return Err(broken(format!(
-                "{} packed bytes in a buffer of {}",
-                job.packed_bytes,
-                job.packed.n_bytes()
+                "{n_bytes} packed bytes in a buffer of {most}"
             )));
         }
         #[cfg(web_pages)]

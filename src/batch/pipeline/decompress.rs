@@ -9,6 +9,7 @@ use super::job::JobBuffers;
 use super::piece::Piece;
 use super::plan::{self, Packed};
 use super::ring::{Meter, Pipeline, broken, reserve, words};
+use super::shared::Shared;
 use super::source::Source;
 use super::status::{block_error, is_unfinished};
 use crate::batch::timing::Timings;
@@ -158,24 +159,42 @@ impl Pipeline {
         let packed_bytes = blocks.n_bytes().max(4);
         let job = pages.job(n_bytes as u64, packed_bytes, self.device.capabilities())?;
         let start = (range.start * page_size) as u64;
-        let dictionary = self.dictionary.given(&self.device, pages.dictionary);
+        let mut shared = Shared::default();
+        let pinned = match (pages.blocks, &blocks) {
+            (Source::Pinned(host, _), Blocks::Whole(range)) => Some((host, range)),
+            _ => None,
+        };
+        let roles = match pinned {
+            Some((host, range)) => {
+                shared.add(Slot::Packed, host, range.start, HostUse::Upload);
+                &[Slot::Table][..]
+            }
+            None => &[Slot::Table, Slot::Packed],
+        };
+        let offsets = self.reserve_upload(slot, &job, roles, &mut shared)?;
+        self.share_target(slot, start, n_bytes, target, &mut shared)?;
+        let dictionary = self
+            .dictionary
+            .given(&self.device, pages.dictionary)
+            .await?;
         let target_pages = target.given(start..start + n_bytes as u64);
-        let given: Vec<_> = target_pages.into_iter().chain(dictionary.await?).collect();
+        let given = target_pages.into_iter().chain(dictionary);
+        let given: Vec<_> = given.chain(shared.given()).collect();
         let buffers = JobBuffers::allocate(&self.device, &job, &given)?;
         let on_device = buffers.get(Slot::Packed)?;
-        let words = Piece::Bytes(bytemuck::cast_slice(&table));
-        let entries = (words, buffers.get(Slot::Table)?);
         let mut stream = self.device.stream();
-        let parts = match (pages.blocks, &blocks) {
-            (Source::Pinned(host, _), Blocks::Whole(range)) => {
+        let words = Piece::Bytes(bytemuck::cast_slice(&table));
+        let mut parts = vec![(words, Slot::Table, offsets[0])];
+        match pinned {
+            None => parts.push((blocks.of(pages), Slot::Packed, offsets[1])),
+            Some((host, range)) if !on_device.is_of_host() => {
                 let n_bytes = (range.end - range.start).next_multiple_of(4);
                 let from = Place::Host(host, range.start);
                 stream.copy(Place::Device(on_device, 0), from, n_bytes)?;
-                vec![entries]
             }
-            _ => vec![(blocks.of(pages), on_device), entries],
-        };
-        let mut stream = self.upload(slot, &parts, stream, meter).await?;
+            Some(_) => {}
+        }
+        let mut stream = self.upload(slot, &parts, &buffers, stream, meter).await?;
         buffers.record(&self.device, &job, &mut stream).await?;
         self.record_readback(slot, range.clone(), n_bytes, &buffers, target, &mut stream)?;
         let submission = stream.submit_timed()?;
@@ -187,6 +206,33 @@ impl Pipeline {
             submission,
             _buffers: buffers,
         })
+    }
+
+    /// Lets memory of the host, the slot's staging buffer or the target itself, serve as the buffer of the pages from byte `start`
+    /// on, if the device shares memory.
+    fn share_target(
+        &mut self,
+        slot: usize,
+        start: u64,
+        n_bytes: usize,
+        target: &Target<'_>,
+        shared: &mut Shared,
+    ) -> Result<()> {
+        if !self.device.capabilities().shares_memory {
+            return Ok(());
+        }
+        match target {
+            Target::Bytes(_) => {
+                let n_bytes = n_bytes.next_multiple_of(4) as u64;
+                let held = &mut self.ring[slot].bytes;
+                let host = reserve(&self.device, held, n_bytes, HostUse::Download)?;
+                shared.add(Slot::Pages, host, 0, HostUse::Download);
+            }
+            Target::Pinned(host, _) => shared.add(Slot::Pages, host, start, HostUse::Download),
+            #[cfg(web_pages)]
+            Target::Js(_) | Target::Device(_) => {}
+        }
+        Ok(())
     }
 
     /// Records the copies of pages and statuses to the host.
@@ -201,7 +247,9 @@ impl Pipeline {
     ) -> Result<()> {
         let copied = n_bytes.next_multiple_of(4) as u64;
         let slot = &mut self.ring[slot];
+        let from = buffers.get(Slot::Pages)?;
         let to = match target {
+            _ if from.is_of_host() => None,
             Target::Pinned(host, page_size) => Some(Place::Host(
                 *host,
                 range.start as u64 * u64::from(*page_size),
@@ -214,7 +262,7 @@ impl Pipeline {
             }
         };
         if let Some(to) = to {
-            stream.copy(to, Place::Device(buffers.get(Slot::Pages)?, 0), copied)?;
+            stream.copy(to, Place::Device(from, 0), copied)?;
         }
         let n_bytes = 4 * range.len() as u64;
         let host = reserve(&self.device, &mut slot.words, n_bytes, HostUse::Download)?;

@@ -15,6 +15,7 @@ pub(crate) mod placement;
 pub(crate) mod plan;
 pub(crate) mod recover;
 pub(crate) mod ring;
+pub(crate) mod shared;
 pub(crate) mod sink;
 pub(crate) mod source;
 pub(crate) mod status;

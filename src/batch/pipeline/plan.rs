@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::source::Source;
 use crate::gpu::Capabilities;
 use crate::kernels::lz4::{MAX_PAGES_PER_JOB, compress_job, decompress_job};
-use crate::kernels::{Job, SLICE_ALIGNMENT, dictionary};
+use crate::kernels::{Job, SLICE_ALIGNMENT, dictionary, pace};
 use crate::lz4::{self, Dictionary, Level, PackedPages, PageEntry};
 use crate::{Result, memory};
 
@@ -94,9 +94,11 @@ pub(crate) fn compress(
     capabilities: &Capabilities,
 ) -> impl Iterator<Item = Range<u64>> + use<> {
     let page = u64::from(form.page_size);
+    let in_time =
+        pace::compressed_bytes(capabilities.longest_submission, form.level, form.page_size);
     let most = batch_pages
         .min(n_bytes.div_ceil(page))
-        .min(MAX_JOB_BYTES / page);
+        .min(MAX_JOB_BYTES.min(in_time) / page);
     let job = |n: u64| form.job(n * page, capabilities);
     let pages = most_pages(most, capabilities, job);
     cut(n_bytes, pages * page)
@@ -113,9 +115,10 @@ pub(crate) fn decompress(
         let n_bytes = n * u64::from(page_size);
         pages.job(n_bytes, n * worst_block_bytes(page_size), capabilities)
     };
+    let in_time = pace::decompressed_bytes(capabilities.longest_submission);
     let most = batch_pages
         .min(n_pages)
-        .min(MAX_JOB_BYTES / worst_block_bytes(page_size));
+        .min(MAX_JOB_BYTES.min(in_time) / worst_block_bytes(page_size));
     cut(n_pages, most_pages(most, capabilities, job))
 }
 
@@ -132,7 +135,8 @@ pub(crate) fn decompress_resident(
         let n_bytes = n * u64::from(page_size);
         decompress_job(n_bytes, page_size, 4, limits, dictionary_bytes)
     };
-    let most = n_pages.min(MAX_RESIDENT_BYTES / u64::from(page_size));
+    let in_time = pace::decompressed_bytes(capabilities.longest_submission);
+    let most = n_pages.min(MAX_RESIDENT_BYTES.min(in_time) / u64::from(page_size));
     let step = match most_pages(most, capabilities, job) {
         all if all == n_pages => all,
         some => (some / PAGES_PER_CUT * PAGES_PER_CUT).max(PAGES_PER_CUT),
@@ -254,9 +258,9 @@ mod tests {
         assert_eq!(cut(0, 5).count(), 0);
     }
 
-    #[test]
-    fn the_largest_fitting_number_of_pages_is_found() {
-        let capabilities = Capabilities {
+    /// Returns the capabilities of a device with tiny buffers.
+    fn limited() -> Capabilities {
+        Capabilities {
             max_binding_bytes: 1000,
             max_buffer_bytes: 2000,
             max_workgroup_bytes: 0,
@@ -273,11 +277,46 @@ mod tests {
             timestamps: false,
             copy_timestamps: false,
             spirv_passthrough: false,
+            shares_memory: false,
+            longest_submission: None,
             free_memory_bytes: None,
             compute_units: None,
             min_subgroup: 0,
             registers: crate::kernels::Registers::Usual,
+        }
+    }
+
+    #[test]
+    fn jobs_are_short_on_slow_devices() {
+        let form = Form {
+            page_size: 65_536,
+            level: Level::High,
+            dictionary: None,
         };
+        let n_bytes = 1 << 30;
+        let longest = |capabilities: &Capabilities| {
+            let jobs = compress(n_bytes, &form, 1 << 20, capabilities);
+            jobs.map(|job| job.end - job.start).max()
+        };
+        let any = Capabilities {
+            max_binding_bytes: 1 << 40,
+            max_buffer_bytes: 1 << 40,
+            ..limited()
+        };
+        let slow = Capabilities {
+            longest_submission: Some(pace::LONGEST_SUBMISSION),
+            ..any.clone()
+        };
+        assert_eq!(longest(&any), Some(n_bytes));
+        assert_eq!(longest(&slow), Some(50_000_000 / 65_536 * 65_536));
+        let resident = decompress_resident(1 << 16, 65_536, 0, &slow).collect::<Vec<_>>();
+        assert!(resident.len() > 1 && resident[0].end % PAGES_PER_CUT == 0);
+        assert!(resident[0].end * 65_536 <= 3_000_000_000);
+    }
+
+    #[test]
+    fn the_largest_fitting_number_of_pages_is_found() {
+        let capabilities = limited();
         let job = |n: u64| {
             Ok(Job {
                 buffers: vec![(crate::kernels::Slot::Pages, n * 10)],

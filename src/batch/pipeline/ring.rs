@@ -1,14 +1,17 @@
 //! A device with a ring of staging buffers: one slot for each job in flight, kept between calls.
 
 use super::dictionary::Held;
+use super::job::JobBuffers;
 use super::piece::Piece;
+use super::shared::{Shared, layout};
 use crate::batch::timing::Timings;
 use crate::clock::Clock;
 use crate::gpu::times::BusyTime;
 use crate::gpu::{
-    Backend, Buffer, Busy, DeviceTimes, GpuDevice, HostBuffer, HostUse, Place, Recorder, Sized64,
-    Stream, Waitable,
+    Backend, Busy, DeviceTimes, GpuDevice, HostBuffer, HostUse, Place, Recorder, Sized64, Stream,
+    Waitable,
 };
+use crate::kernels::{Job, Slot};
 use crate::lz4::PageEntry;
 use crate::{Error, Result, memory};
 
@@ -165,40 +168,53 @@ impl Pipeline {
             .for_each(|slot| *slot = RingSlot::default());
     }
 
-    /// Writes `parts` to the slot's staging buffer and records their copies to device buffers. Without overlap the copies
-    /// are submitted and waited for, and a new stream is returned.
-    pub(in crate::batch) async fn upload(
+    /// Reserves the slot's staging buffer for uploads to the buffers `roles` of `job`. Returns their offsets in it.
+    pub(super) fn reserve_upload(
         &mut self,
         slot: usize,
-        parts: &[(Piece<'_>, &Buffer)],
+        job: &Job,
+        roles: &[Slot],
+        shared: &mut Shared,
+    ) -> Result<Vec<u64>> {
+        let (offsets, n_bytes) = layout(job, roles);
+        let held = &mut self.ring[slot].upload;
+        let host = reserve(&self.device, held, n_bytes, HostUse::Upload)?;
+        for (&role, &at) in roles.iter().zip(&offsets) {
+            shared.add(role, host, at, HostUse::Upload);
+        }
+        Ok(offsets)
+    }
+
+    /// Writes `parts` to the [reserved](Self::reserve_upload) staging buffer, each at its offset, and records their copies to those
+    /// of the job's buffers that are device memory. Without overlap the copies are submitted and waited for, and a new stream is
+    /// returned.
+    pub(super) async fn upload(
+        &mut self,
+        slot: usize,
+        parts: &[(Piece<'_>, Slot, u64)],
+        buffers: &JobBuffers,
         mut stream: Stream,
         meter: &mut Meter,
     ) -> Result<Stream> {
-        let padded = |piece: &Piece<'_>| (piece.len() as u64).next_multiple_of(8);
-        let total = parts
-            .iter()
-            .map(|(piece, _)| padded(piece))
-            .sum::<u64>()
-            .max(8);
-        let host = reserve(
-            &self.device,
-            &mut self.ring[slot].upload,
-            total,
-            HostUse::Upload,
-        )?;
-        let mut offset = 0;
-        for (piece, buffer) in parts {
-            piece.write(host, offset).await?;
-            let n_bytes = (piece.len() as u64).next_multiple_of(4);
-            stream.copy(Place::Device(buffer, 0), Place::Host(host, offset), n_bytes)?;
-            offset += padded(piece);
+        let Some(host) = &self.ring[slot].upload else {
+            return Err(broken("no staging buffer was reserved".into()));
+        };
+        for (piece, role, offset) in parts {
+            piece.write(host, *offset).await?;
+            let buffer = buffers.get(*role)?;
+            if !buffer.is_of_host() {
+                let n_bytes = (piece.len() as u64).next_multiple_of(4);
+                let from = Place::Host(host, *offset);
+                stream.copy(Place::Device(buffer, 0), from, n_bytes)?;
+            }
         }
         self.step(stream, meter).await
     }
 
-    /// Without overlap, submits and waits for the copies recorded so far, and returns a new stream.
-    pub(in crate::batch) async fn step(&self, stream: Stream, meter: &mut Meter) -> Result<Stream> {
-        if self.overlap {
+    /// Without overlap, submits and waits for the copies recorded so far, and returns a new stream. Where memory is shared there
+    /// may be none, and the job's own submission times them.
+    pub(super) async fn step(&self, stream: Stream, meter: &mut Meter) -> Result<Stream> {
+        if self.overlap || self.device.capabilities().shares_memory {
             return Ok(stream);
         }
         let times = stream.submit_timed()?.wait_times_async().await?;

@@ -205,6 +205,8 @@ impl Adapter {
             timestamps: true,
             copy_timestamps: true,
             spirv_passthrough: false,
+            shares_memory: false,
+            longest_submission: None,
             free_memory_bytes: Some(free),
             compute_units: Some(self.attributes.compute_units),
             min_subgroup: 32,

@@ -40,6 +40,11 @@ pub(super) fn answering<T>(
     Some(value)
 }
 
+/// Asks `gpu`, a `navigator.gpu`, for an adapter; `None` if the call throws.
+pub(super) fn request_adapter(gpu: &JsValue, options: &Object) -> Option<Promise> {
+    gpu.unchecked_ref::<RawGpu>().request_adapter(options).ok()
+}
+
 /// Returns the browser's object for a device of wgpu.
 pub(super) fn raw(device: &wgpu::Device) -> Option<&JsValue> {
     device.as_webgpu().map(AsRef::as_ref)
@@ -123,6 +128,10 @@ extern "C" {
     type HasValueOf;
     #[wasm_bindgen(method, getter, js_name = valueOf)]
     fn value_of(this: &HasValueOf) -> Function;
+
+    type RawGpu;
+    #[wasm_bindgen(method, catch, js_name = requestAdapter)]
+    fn request_adapter(this: &RawGpu, options: &Object) -> Result<Promise, JsValue>;
 
     type RawDevice;
     #[wasm_bindgen(method, catch, js_name = createBuffer)]

@@ -1,7 +1,9 @@
 //! Chooses the adapters to try, their order, and the reasons against the others. Pure: [`adapter`](super::adapter) enumerates.
 
 use super::ENGINE;
-use crate::gpu::choice::{DeviceRequest, PowerPreference, Rejected};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::gpu::choice::Rejected;
+use crate::gpu::choice::{DeviceRequest, PowerPreference};
 use crate::gpu::info::{DeviceKind, GpuDeviceInfo};
 use crate::{Error, Result};
 
@@ -78,6 +80,7 @@ pub(super) fn reason(
 }
 
 /// Returns all adapters but the one at `taken`, each with the reason.
+#[cfg(not(target_arch = "wasm32"))]
 pub(super) fn rejected(
     adapters: &[GpuDeviceInfo],
     request: &DeviceRequest,

@@ -3,7 +3,11 @@
 use std::sync::Arc;
 
 use super::ENGINE;
+#[cfg(not(target_arch = "wasm32"))]
 use super::adapter;
+#[cfg(target_arch = "wasm32")]
+use super::adapter_web;
+#[cfg(not(target_arch = "wasm32"))]
 use super::choose;
 use super::compile::compile;
 use super::fault::Faults;
@@ -20,12 +24,13 @@ use crate::gpu::backend::{Backend, HostUse, KernelSource};
 use crate::gpu::budget::Budget;
 use crate::gpu::choice::{DeviceRequest, LimitTier, Rejected, RuntimeChecks};
 use crate::gpu::id::DeviceId;
-use crate::gpu::info::{Capabilities, GpuDeviceInfo};
+use crate::gpu::info::{Capabilities, DeviceKind, GpuDeviceInfo};
 use crate::gpu::pipeline_cache::PipelineCache;
 use crate::gpu::pool::Pool;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::watch;
 use crate::kernels::Limits;
+use crate::kernels::pace::LONGEST_SUBMISSION;
 use crate::{Error, Result};
 
 /// A wgpu device; clones share it.
@@ -41,8 +46,9 @@ pub(crate) struct Opened {
 }
 
 /// Returns descriptions of all adapters, best first: the order that [`DeviceRequest::adapter_index`] counts.
+#[cfg(not(target_arch = "wasm32"))]
 pub(crate) async fn list() -> Vec<GpuDeviceInfo> {
-    let adapters = adapter::list(&DeviceRequest::default()).await;
+    let adapters = adapter::list().await;
     adapters
         .iter()
         .map(|adapter| adapter::describe(&adapter.get_info()))
@@ -50,8 +56,9 @@ pub(crate) async fn list() -> Vec<GpuDeviceInfo> {
 }
 
 /// Opens the device that `request` describes: the first of the allowed adapters, best first, that can be opened.
+#[cfg(not(target_arch = "wasm32"))]
 pub(crate) async fn open(request: &DeviceRequest) -> Result<Opened> {
-    let adapters = adapter::list(request).await;
+    let adapters = adapter::list().await;
     let infos: Vec<GpuDeviceInfo> = adapters
         .iter()
         .map(|a| adapter::describe(&a.get_info()))
@@ -74,7 +81,7 @@ pub(crate) async fn open(request: &DeviceRequest) -> Result<Opened> {
 }
 
 /// Opens an adapter. A browser reports only for the opened device that it is a software one.
-async fn open_allowed(
+pub(super) async fn open_allowed(
     adapter: &wgpu::Adapter,
     info: GpuDeviceInfo,
     request: &DeviceRequest,
@@ -156,7 +163,7 @@ impl WgpuDevice {
         faults.listen(&device);
         #[cfg(target_arch = "wasm32")]
         let (info, listener) = (
-            adapter::describe_web(&device, info),
+            adapter_web::describe_web(&device, info),
             listener::listen(&device, &faults, is_external),
         );
         let budget = Budget::new(request.memory_limit);
@@ -167,6 +174,9 @@ impl WgpuDevice {
                 LimitTier::Lowest => Limits::LEAST.registers,
                 _ => info.registers(),
             },
+            longest_submission: request
+                .longest_submission
+                .or_else(|| (info.kind != DeviceKind::Discrete).then_some(LONGEST_SUBMISSION)),
             ..limits::capabilities(limits, features)
         };
         let may_leave_out_checks = cfg!(not(target_arch = "wasm32"))

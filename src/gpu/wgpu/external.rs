@@ -3,7 +3,7 @@
 use super::adapter;
 use super::device::WgpuDevice;
 use super::limits;
-use super::memory::WgpuBuffer;
+use super::memory::{FOR_KERNELS, WgpuBuffer};
 use crate::Result;
 use crate::gpu::check;
 use crate::gpu::choice::DeviceRequest;
@@ -23,7 +23,7 @@ impl WgpuDevice {
         let own = limits.max_storage_buffer_binding_size;
         limits.max_storage_buffer_binding_size = request.limits.binding_bytes(own);
         let adapter = device.adapter_info();
-        let features = limits::usable(device.features(), adapter.backend, request);
+        let features = limits::usable(device.features(), &adapter, request);
         let info = adapter::describe(&adapter);
         let is_external = true;
         Ok(Self::of(
@@ -47,10 +47,7 @@ impl WgpuDevice {
         buffer: wgpu::Buffer,
         n_bytes: u64,
     ) -> Result<WgpuBuffer> {
-        let needed = wgpu::BufferUsages::STORAGE
-            | wgpu::BufferUsages::COPY_SRC
-            | wgpu::BufferUsages::COPY_DST;
-        if !buffer.usage().contains(needed) {
+        if !buffer.usage().contains(FOR_KERNELS) {
             let value = format!("one with usage {:?}", buffer.usage());
             let expected = "give a buffer with the usages STORAGE, COPY_SRC and COPY_DST";
             return Err(check::invalid("buffer", value, expected));
@@ -73,6 +70,7 @@ impl WgpuDevice {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gpu::choice::SharedMemory;
 
     #[test]
     fn limits_below_those_of_webgpu_are_named() {
@@ -89,8 +87,30 @@ mod tests {
     fn spirv_is_used_on_vulkan_only() {
         let all = wgpu::Features::PASSTHROUGH_SHADERS | wgpu::Features::SUBGROUP;
         let request = DeviceRequest::default();
-        assert_eq!(limits::usable(all, wgpu::Backend::Vulkan, &request), all);
-        let on_metal = limits::usable(all, wgpu::Backend::Metal, &request);
+        let of = |backend| wgpu::AdapterInfo::new(wgpu::DeviceType::DiscreteGpu, backend);
+        let on_vulkan = limits::usable(all, &of(wgpu::Backend::Vulkan), &request);
+        assert_eq!(on_vulkan, all);
+        let on_metal = limits::usable(all, &of(wgpu::Backend::Metal), &request);
         assert_eq!(on_metal, wgpu::Features::SUBGROUP);
+    }
+
+    #[test]
+    fn buffers_are_mapped_where_there_is_one_memory() {
+        use wgpu::DeviceType::{Cpu, DiscreteGpu, IntegratedGpu, Other, VirtualGpu};
+        let mapped = wgpu::Features::MAPPABLE_PRIMARY_BUFFERS;
+        let of = |kind, shared_memory| {
+            let adapter = wgpu::AdapterInfo::new(kind, wgpu::Backend::Vulkan);
+            let request = DeviceRequest {
+                shared_memory,
+                ..DeviceRequest::default()
+            };
+            limits::usable(mapped, &adapter, &request) == mapped
+        };
+        for kind in [IntegratedGpu, Cpu] {
+            assert!(of(kind, SharedMemory::WhereOffered) && !of(kind, SharedMemory::Never));
+        }
+        for kind in [DiscreteGpu, VirtualGpu, Other] {
+            assert!(!of(kind, SharedMemory::WhereOffered));
+        }
     }
 }

@@ -7,6 +7,7 @@ use wasm_bindgen::prelude::*;
 
 use super::ENGINE;
 use super::adapter;
+use super::adapter_web;
 #[cfg(web_pages)]
 use super::answer::create_raw_buffer;
 use super::answer::{adopt_buffer, raw, returning};
@@ -49,7 +50,9 @@ impl WgpuDevice {
         for (name, value) in fields {
             Reflect::set(&answer, &JsValue::from_str(name), &value).map_err(|_| unavailable())?;
         }
-        let adapter = adapter::answered(&answer).await.ok_or_else(unavailable)?;
+        let adapter = adapter_web::answered(&answer)
+            .await
+            .ok_or_else(unavailable)?;
         let opened = adapter.request_device(&wgpu::DeviceDescriptor::default());
         let (limits, features) = (adapter.limits(), adapter.features());
         let opened = opened.await.map_err(|_| unavailable())?;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use futures_channel::oneshot;
 
 use super::fault::guarded;
-use super::memory::create;
+use super::memory::{FOR_KERNELS, WgpuBuffer, create};
 use super::shared::Shared;
 use super::staging::{Mapped, Mapping, Staging};
 use crate::Result;
@@ -30,7 +30,7 @@ struct HostInner {
 impl WgpuHostBuffer {
     pub(super) fn new(shared: &Arc<Shared>, n_bytes: u64, host_use: HostUse) -> Result<Self> {
         check::size(n_bytes, shared.capabilities.max_buffer_bytes)?;
-        let (usage, mapped) = match host_use {
+        let (mut usage, mapped) = match host_use {
             HostUse::Upload => (
                 wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
                 true,
@@ -40,8 +40,15 @@ impl WgpuHostBuffer {
                 false,
             ),
         };
+        let mut size = n_bytes;
+        if shared.capabilities.shares_memory {
+            usage |= FOR_KERNELS;
+            // Unchecked kernels may read behind the end; `max_buffer_bytes` leaves room for it.
+            size += check::SLACK_BYTES;
+        }
         let staging = Staging {
-            charged: create(shared, n_bytes, usage, mapped)?,
+            charged: create(shared, size, usage, mapped)?,
+            n_bytes,
             host_use,
             mapping: Mutex::new(match mapped {
                 true => Mapping::Done { range: 0..n_bytes },
@@ -66,6 +73,14 @@ impl WgpuHostBuffer {
 
     pub(super) fn raw(&self) -> &wgpu::Buffer {
         self.0.staging.charged.buffer()
+    }
+
+    /// Returns memory of this use as a buffer for kernels, where the device shares memory with the host. A submission that uses it takes
+    /// the memory from the host, as a copy does.
+    pub(crate) fn on_device(&self, host_use: HostUse) -> Option<WgpuBuffer> {
+        let is_for_kernels =
+            self.raw().usage().contains(FOR_KERNELS) && self.host_use() == host_use;
+        is_for_kernels.then(|| WgpuBuffer::of_host(&self.0.shared, self.clone()))
     }
 
     /// Returns true if both handles share one buffer.
@@ -247,7 +262,7 @@ impl Owned for WgpuHostBuffer {
 
 impl Sized64 for WgpuHostBuffer {
     fn n_bytes(&self) -> u64 {
-        self.raw().size()
+        self.0.staging.n_bytes
     }
 }
 

@@ -1,7 +1,7 @@
 //! Features and limits that a device is opened with, and the capabilities that follow for kernels.
 
 use crate::gpu::check;
-use crate::gpu::choice::{DeviceRequest, LimitTier, SpirvPassthrough};
+use crate::gpu::choice::{DeviceRequest, LimitTier, SharedMemory, SpirvPassthrough};
 use crate::gpu::info::Capabilities;
 use crate::kernels::{Limits, Registers, STORAGE_BUFFERS};
 
@@ -16,13 +16,9 @@ pub(super) fn features(adapter: &wgpu::Adapter, request: &DeviceRequest) -> wgpu
         if has_cooperative_matrices(adapter) {
             wanted |= wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX;
         }
-        wanted |= wgpu::Features::PASSTHROUGH_SHADERS;
+        wanted |= wgpu::Features::PASSTHROUGH_SHADERS | wgpu::Features::MAPPABLE_PRIMARY_BUFFERS;
     }
-    usable(
-        wanted & adapter.features(),
-        adapter.get_info().backend,
-        request,
-    )
+    usable(wanted & adapter.features(), &adapter.get_info(), request)
 }
 
 /// Returns true if the adapter multiplies matrices of 16x16 halves, and sums in half and in single precision.
@@ -37,18 +33,26 @@ fn has_cooperative_matrices(adapter: &wgpu::Adapter) -> bool {
     })
 }
 
-/// Returns `features` without those that this crate must not use on this API: its SPIR-V is valid for Vulkan only.
+/// Returns `features` without those that this crate must not use on this adapter: its SPIR-V is valid for Vulkan only, and
+/// kernels would access mapped buffers across the bus of a GPU with memory of its own.
 pub(super) fn usable(
-    features: wgpu::Features,
-    backend: wgpu::Backend,
+    mut features: wgpu::Features,
+    adapter: &wgpu::AdapterInfo,
     request: &DeviceRequest,
 ) -> wgpu::Features {
-    let takes_spirv = backend == wgpu::Backend::Vulkan
+    let takes_spirv = adapter.backend == wgpu::Backend::Vulkan
         && request.spirv_passthrough == SpirvPassthrough::WhereOffered;
-    match takes_spirv {
-        true => features,
-        false => features.difference(wgpu::Features::PASSTHROUGH_SHADERS),
+    if !takes_spirv {
+        features.remove(wgpu::Features::PASSTHROUGH_SHADERS);
     }
+    let has_one_memory = matches!(
+        adapter.device_type,
+        wgpu::DeviceType::IntegratedGpu | wgpu::DeviceType::Cpu
+    );
+    if !has_one_memory || request.shared_memory == SharedMemory::Never {
+        features.remove(wgpu::Features::MAPPABLE_PRIMARY_BUFFERS);
+    }
+    features
 }
 
 /// Returns the first limit that is lower than kernels need, by name and value.
@@ -152,6 +156,8 @@ pub(super) fn capabilities(limits: &wgpu::Limits, features: wgpu::Features) -> C
             wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS,
         ),
         spirv_passthrough: features.contains(wgpu::Features::PASSTHROUGH_SHADERS),
+        shares_memory: features.contains(wgpu::Features::MAPPABLE_PRIMARY_BUFFERS),
+        longest_submission: None,
         free_memory_bytes: None,
         compute_units: None,
         min_subgroup: 0,

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::allocation::Charged;
 use super::fault::guarded;
+use super::host::WgpuHostBuffer;
 use super::shared::{Shared, let_go};
 use crate::gpu::backend::Sized64;
 use crate::gpu::check;
@@ -19,25 +20,39 @@ pub(super) const MAX_POOLED_BYTES: u64 = if cfg!(target_arch = "wasm32") {
     8 << 30
 };
 
+/// Usages of the memory of kernels: storage, source and target of copies.
+pub(super) const FOR_KERNELS: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
+    .union(wgpu::BufferUsages::COPY_SRC)
+    .union(wgpu::BufferUsages::COPY_DST);
+
 /// Device memory; returns to the pool when the last clone is dropped.
 #[derive(Debug, Clone)]
 pub struct WgpuBuffer(Arc<PooledBuffer>);
 
 #[derive(Debug)]
 struct PooledBuffer {
-    charged: Option<Charged>,
+    memory: Option<Memory>,
     n_bytes: u64,
     /// True if code outside the engine has had access to the raw buffer, and may still hold it.
     is_shown: AtomicBool,
     shared: Arc<Shared>,
 }
 
+/// The memory under a buffer.
+#[derive(Debug)]
+enum Memory {
+    /// Memory from the pool, or the caller's.
+    Device(Charged),
+    /// A staging buffer that kernels access, too.
+    Host(WgpuHostBuffer),
+}
+
 impl Drop for PooledBuffer {
     fn drop(&mut self) {
-        // A buffer that the caller may still write to or destroy must not be reused.
-        let Some(charged) = self.charged.take() else {
+        let Some(Memory::Device(charged)) = self.memory.take() else {
             return;
         };
+        // A buffer that the caller may still write to or destroy must not be reused.
         if *self.is_shown.get_mut() {
             return charged.leave();
         }
@@ -70,10 +85,7 @@ impl WgpuBuffer {
     /// Returns a storage buffer, and true if it is a reused one.
     fn storage(shared: &Arc<Shared>, n_bytes: u64) -> Result<(Self, bool)> {
         check::size(n_bytes, shared.capabilities.max_buffer_bytes)?;
-        let usage = wgpu::BufferUsages::STORAGE
-            | wgpu::BufferUsages::COPY_SRC
-            | wgpu::BufferUsages::COPY_DST;
-        Self::new(shared, n_bytes, usage)
+        Self::new(shared, n_bytes, FOR_KERNELS)
     }
 
     /// Allocates memory for the uniform parameters of launches.
@@ -94,7 +106,7 @@ impl WgpuBuffer {
             None => (create(shared, size, usage, false)?, false),
         };
         let buffer = Self(Arc::new(PooledBuffer {
-            charged: Some(charged),
+            memory: Some(Memory::Device(charged)),
             n_bytes,
             is_shown: AtomicBool::new(false),
             shared: Arc::clone(shared),
@@ -106,8 +118,18 @@ impl WgpuBuffer {
     pub(super) fn external(shared: &Arc<Shared>, buffer: wgpu::Buffer, n_bytes: u64) -> Self {
         Self(Arc::new(PooledBuffer {
             n_bytes,
-            charged: Some(Charged::external(buffer)),
+            memory: Some(Memory::Device(Charged::external(buffer))),
             is_shown: AtomicBool::new(true),
+            shared: Arc::clone(shared),
+        }))
+    }
+
+    /// Returns `host`, a staging buffer of `shared` with the usages of storage buffers, as a buffer for kernels.
+    pub(super) fn of_host(shared: &Arc<Shared>, host: WgpuHostBuffer) -> Self {
+        Self(Arc::new(PooledBuffer {
+            n_bytes: host.n_bytes(),
+            memory: Some(Memory::Host(host)),
+            is_shown: AtomicBool::new(false),
             shared: Arc::clone(shared),
         }))
     }
@@ -127,7 +149,18 @@ impl WgpuBuffer {
 
     /// Returns wgpu's buffer for internal use. The engine keeps no clone of it except in bind groups.
     pub(super) fn handle(&self) -> Option<&wgpu::Buffer> {
-        self.0.charged.as_ref().map(Charged::buffer)
+        match self.0.memory.as_ref()? {
+            Memory::Device(charged) => Some(charged.buffer()),
+            Memory::Host(host) => Some(host.raw()),
+        }
+    }
+
+    /// Returns the staging buffer under this one, which must not be mapped while the device uses it; `None` for device memory.
+    pub(crate) fn host(&self) -> Option<&WgpuHostBuffer> {
+        match &self.0.memory {
+            Some(Memory::Host(host)) => Some(host),
+            _ => None,
+        }
     }
 }
 

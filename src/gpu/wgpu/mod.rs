@@ -12,6 +12,8 @@
 )]
 
 mod adapter;
+#[cfg(target_arch = "wasm32")]
+mod adapter_web;
 mod allocation;
 #[cfg(target_arch = "wasm32")]
 mod answer;
@@ -32,6 +34,8 @@ mod limits;
 #[cfg(target_arch = "wasm32")]
 mod listener;
 mod memory;
+#[cfg(target_arch = "wasm32")]
+mod open_web;
 mod queries;
 mod shared;
 #[cfg(not(target_arch = "wasm32"))]
@@ -42,12 +46,15 @@ mod timer;
 mod turn;
 
 pub use device::WgpuDevice;
+#[cfg(not(target_arch = "wasm32"))]
 pub(crate) use device::{list, open};
 pub use host::WgpuHostBuffer;
 pub use kernel::WgpuKernel;
 #[cfg(web_module)]
 pub(crate) use listener::destroy_all;
 pub use memory::WgpuBuffer;
+#[cfg(target_arch = "wasm32")]
+pub(crate) use open_web::{list, open};
 pub use stream::{WgpuStream, WgpuSubmission};
 
 /// Name of the engine.

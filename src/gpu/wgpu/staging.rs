@@ -12,6 +12,8 @@ use crate::gpu::backend::HostUse;
 #[derive(Debug)]
 pub(super) struct Staging {
     pub charged: Charged,
+    /// Length that was requested; the buffer may be longer.
+    pub n_bytes: u64,
     pub host_use: HostUse,
     pub mapping: Mutex<Mapping>,
 }

@@ -115,7 +115,7 @@ impl WgpuStream {
     }
 
     fn bind_range(
-        &self,
+        &mut self,
         kernel: &WgpuKernel,
         at: usize,
         buffer: &WgpuBuffer,
@@ -124,11 +124,19 @@ impl WgpuStream {
         check::same_device("args", self.shared.id, buffer)?;
         let most = self.shared.capabilities.max_binding_bytes;
         check::slice(kernel.entry(), at, &range, buffer.n_bytes(), most)?;
+        self.takes(buffer.host(), &range);
         Ok(Bound::Buffer {
             buffer: buffer.clone(),
             offset: range.start,
             n_bytes: range.end - range.start,
         })
+    }
+
+    /// Notes that the work uses a range of a staging buffer.
+    fn takes(&mut self, host: Option<&WgpuHostBuffer>, range: &Range<u64>) {
+        if let Some(host) = host {
+            self.hosts.push((host.clone(), range.clone()));
+        }
     }
 
     fn end(
@@ -137,9 +145,11 @@ impl WgpuStream {
         host_use: HostUse,
         n_bytes: u64,
     ) -> Result<End> {
+        let range = |offset: u64| offset..offset.saturating_add(n_bytes);
         let (end, size, offset) = match place {
             Place::Device(buffer, offset) => {
                 check::same_device("copy", self.shared.id, buffer)?;
+                self.takes(buffer.host(), &range(offset));
                 (
                     End::Device(buffer.clone(), offset),
                     buffer.n_bytes(),
@@ -149,8 +159,7 @@ impl WgpuStream {
             Place::Host(buffer, offset) => {
                 check::same_device("copy", self.shared.id, buffer)?;
                 check::copy_direction(buffer.host_use(), host_use)?;
-                let range = offset..offset.saturating_add(n_bytes);
-                self.hosts.push((buffer.clone(), range));
+                self.takes(Some(buffer), &range(offset));
                 (End::Host(buffer.clone(), offset), buffer.n_bytes(), offset)
             }
         };

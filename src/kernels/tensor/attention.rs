@@ -6,11 +6,11 @@ use super::attention_launch::{Args, AttentionSize, Heads, launches, merge_launch
 use super::attention_parts::in_parts;
 use super::{elements_of_binding, padded_bytes};
 use crate::Result;
-use crate::kernels::{Arg, Job, Limits, Slot};
+use crate::kernels::{Arg, Job, Limits, Slot, pace};
 use crate::ops::DType;
 
 /// Returns the launches that compute [`Slot::Out`], `[batch, n_q, heads, dim]`, from queries in `A`, keys in `B` and
-/// values in `Values`. Buffers larger than a binding are processed in parts.
+/// values in `Values`. Buffers larger than a binding, and more than `most_terms` multiply-adds, are processed in parts.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, for heads that do not match each other or
@@ -36,7 +36,8 @@ pub fn attention_job(what: &AttentionSize, places: [Heads; 3], limits: Limits) -
         1 => 0,
         _ => splits * (n_out + 2 * rows),
     };
-    if [q.n, k.n, v.n, n_out, n_partials].iter().any(|&n| n > most) {
+    let is_long = what.terms() > pace::attention_terms(limits.longest_submission);
+    if is_long || [q.n, k.n, v.n, n_out, n_partials].iter().any(|&n| n > most) {
         let (launches, n_partials) = in_parts(what, places, limits)?;
         buffers.extend((n_partials > 0).then(|| (Slot::Partials, padded_bytes(n_partials))));
         return Ok(Job { buffers, launches });

@@ -91,6 +91,20 @@ impl AttentionSize {
         self.batch * self.heads * self.n_q
     }
 
+    /// Returns the number of multiply-adds, those of keys behind a causal mask included.
+    #[must_use]
+    pub const fn terms(&self) -> u64 {
+        let keys = match self.window {
+            Some(window) if window.saturating_add(self.n_q) < self.n_k => window + self.n_q,
+            _ => self.n_k,
+        };
+        let rows = self
+            .batch
+            .saturating_mul(self.heads)
+            .saturating_mul(self.n_q);
+        rows.saturating_mul(keys).saturating_mul(2 * self.dim)
+    }
+
     /// Returns the largest number of keys that a tile of `queries` queries sees.
     pub(super) fn seen_by(&self, queries: u64) -> u64 {
         let more = queries.min(self.n_q) - 1;

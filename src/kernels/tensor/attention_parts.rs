@@ -1,4 +1,4 @@
-//! Attention over buffers that are larger than a binding: batches, heads, queries or keys are processed in parts.
+//! Attention over buffers that are larger than a binding, or longer than a launch may be: batches, heads, queries or keys are processed in parts.
 
 use super::attention_form::Form;
 use super::attention_launch::{
@@ -6,8 +6,20 @@ use super::attention_launch::{
 };
 use super::{around, beyond_binding, elements_of_slice, how_many, parts, span};
 use crate::Result;
-use crate::kernels::{Arg, Launch, Limits, Slot};
+use crate::kernels::{Arg, Launch, Limits, Slot, pace};
 use crate::ops::DType;
+
+/// Queries of the largest tile.
+const QUERIES: u64 = 64;
+
+/// The most that a launch may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Most {
+    /// Elements of a slice.
+    elements: u64,
+    /// Multiply-adds.
+    terms: u64,
+}
 
 /// Sizes of a part. Its heads are whole groups that share a head of keys, or some heads of one group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,20 +68,36 @@ impl Part {
         }
     }
 
-    fn fits(self, what: &AttentionSize, places: &[Heads; 3], most: u64) -> bool {
-        let spans = self.spans(what, places);
-        spans.iter().all(|&n| n <= most) && self.n_partials(what) <= most
+    /// Returns the sizes of the part's attention to all of its keys.
+    fn size(self, what: &AttentionSize) -> AttentionSize {
+        AttentionSize {
+            batch: self.batch,
+            heads: self.heads,
+            key_heads: self.key_heads(what),
+            n_q: self.n_q,
+            n_k: self.n_k,
+            ..*what
+        }
     }
 
-    /// Returns the largest part that fits in slices of `most` elements; `None` if there is none.
-    fn choose(what: &AttentionSize, places: &[Heads; 3], most: u64) -> Option<Self> {
+    fn fits(self, what: &AttentionSize, places: &[Heads; 3], launch: Most) -> bool {
+        let spans = self.spans(what, places);
+        let most = launch.elements;
+        spans.iter().all(|&n| n <= most)
+            && self.n_partials(what) <= most
+            && self.size(what).terms() <= launch.terms
+    }
+
+    /// Returns the largest part within the limits; `None` if there is none.
+    fn choose(what: &AttentionSize, places: &[Heads; 3], launch: Most) -> Option<Self> {
+        let most = launch.elements;
         let whole = Self {
             batch: what.batch,
             heads: what.heads,
             n_q: what.n_q,
             n_k: what.n_k,
         };
-        let fits = |part: &Self| part.fits(what, places, most);
+        let fits = |part: &Self| part.fits(what, places, launch);
         // Prefers whole batches, so that many small batches do not need many launches.
         let batches = |batch| Self { batch, ..whole };
         if fits(&batches(1)) {
@@ -93,7 +121,7 @@ impl Part {
         };
         // Fewer heads, if the partial results of the splits do not fit in a binding.
         loop {
-            let part = Self::of_heads(what, places, heads, most);
+            let part = Self::of_heads(what, places, heads, launch);
             if fits(&part) {
                 return Some(part);
             }
@@ -106,7 +134,8 @@ impl Part {
     }
 
     /// Returns a part with this many heads of one batch, and as many queries and keys as fit.
-    fn of_heads(what: &AttentionSize, places: &[Heads; 3], heads: u64, most: u64) -> Self {
+    fn of_heads(what: &AttentionSize, places: &[Heads; 3], heads: u64, launch: Most) -> Self {
+        let most = launch.elements;
         let lengths = |n_q, n_k| Self {
             batch: 1,
             heads,
@@ -124,8 +153,13 @@ impl Part {
         };
         let n_q = how_many(what.n_q, q.row, q_row, most);
         let n_q = n_q.min(how_many(what.n_q, what.heads * what.dim, out_row, most));
-        let fits = |n_q| lengths(n_q, n_k).fits(what, places, most);
-        lengths(largest(n_q, fits), n_k)
+        let fits = |n_q| lengths(n_q, n_k).fits(what, places, launch);
+        // Whole tiles of queries, if the queries are divided.
+        let n_q = match largest(n_q, fits) {
+            n if n < what.n_q && n > QUERIES => n / QUERIES * QUERIES,
+            n => n,
+        };
+        lengths(n_q, n_k)
     }
 }
 
@@ -143,14 +177,18 @@ fn largest(most: u64, passes: impl Fn(u64) -> bool) -> u64 {
     low
 }
 
-/// Returns launches whose bindings are within the limit, and the number of elements of [`Slot::Partials`].
+/// Returns launches whose bindings are within the limit of bytes, of at most so many multiply-adds where that is possible, and the number of elements of [`Slot::Partials`].
 pub(super) fn in_parts(
     what: &AttentionSize,
     places: [Heads; 3],
     limits: Limits,
 ) -> Result<(Vec<Launch>, u64)> {
-    let most = elements_of_slice(limits.binding_bytes);
-    let part = Part::choose(what, &places, most);
+    let choose = |terms| {
+        let elements = elements_of_slice(limits.binding_bytes);
+        Part::choose(what, &places, Most { elements, terms })
+    };
+    let terms = pace::attention_terms(limits.longest_submission);
+    let part = choose(terms).or_else(|| choose(u64::MAX));
     let part =
         part.ok_or_else(|| beyond_binding("keys", what.n_k * what.dim, limits.binding_bytes))?;
     let whole = Whole {
@@ -210,11 +248,8 @@ impl Whole<'_> {
         let what = self.what;
         let [batch, head, query] = first;
         let size = AttentionSize {
-            batch: part.batch,
-            heads: part.heads,
-            key_heads: part.key_heads(what),
-            n_q: part.n_q,
-            ..*what
+            n_k: what.n_k,
+            ..part.size(what)
         };
         let out_at = ((batch * what.n_q + query) * what.heads + head) * what.dim;
         let [q_span, _, _, out_span] = part.spans(what, &self.places);
@@ -287,10 +322,13 @@ impl Whole<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     /// Checks that the launches cover all products once, and that no binding is too large or exceeds its buffer.
-    fn check(what: &AttentionSize, side_by_side: bool, most: u64) {
+    fn check(what: &AttentionSize, side_by_side: bool, most: u64, time: Option<Duration>) {
+        let most_terms = pace::attention_terms(time);
         let place = |n_heads: u64, rows: u64| {
             let n = what.batch * n_heads * rows * what.dim;
             let (head, row) = match side_by_side {
@@ -307,7 +345,11 @@ mod tests {
         };
         let of_keys = place(what.key_heads, what.n_k);
         let places = [place(what.heads, what.n_q), of_keys, of_keys];
-        let (launches, n_partials) = in_parts(what, places, Limits::of_bindings(4 * most)).unwrap();
+        let limits = Limits {
+            longest_submission: time,
+            ..Limits::of_bindings(4 * most)
+        };
+        let (launches, n_partials) = in_parts(what, places, limits).unwrap();
         assert!(n_partials <= most);
         let n_out = what.rows() * what.dim;
         let mut made = 0;
@@ -331,6 +373,9 @@ mod tests {
                 let batches = u64::from(words[10]) / (n_q * heads * dim);
                 let n_k = u64::from(words[1] - words[24]);
                 assert!(u64::from(words[5] * words[6]) >= n_k);
+                let terms = 2 * batches * n_q * heads * n_k * dim;
+                // No launch has less than a query of a head.
+                assert!(most_terms == 1 || terms <= most_terms, "{what:?} {terms}");
                 made += batches * n_q * heads * n_k;
             }
         }
@@ -397,7 +442,14 @@ mod tests {
                     window: None,
                     scale: 1.0,
                 };
-                check(&what, side_by_side, 16 << 10);
+                check(&what, side_by_side, 16 << 10, None);
+                check(
+                    &what,
+                    side_by_side,
+                    1 << 30,
+                    Some(Duration::from_micros(80)),
+                );
+                check(&what, side_by_side, 16 << 10, Some(Duration::ZERO));
             }
         }
     }

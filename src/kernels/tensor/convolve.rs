@@ -3,7 +3,7 @@
 use super::{R, U, W, around, beyond_binding, check_sizes, elements_of_binding, elements_of_slice};
 use super::{grid, how_many, kernel, padded_bytes, parts};
 use crate::Result;
-use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Slot};
+use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Slot, pace};
 
 pub(super) static CONVOLVE2D: KernelInfo = kernel(
     "tensor_convolve2d",
@@ -120,6 +120,22 @@ impl Part {
         })
     }
 
+    /// Returns the part with fewer rows of the result, whole tiles if possible, if it has more than `most_terms` multiply-adds.
+    fn within(self, most_terms: u64) -> Self {
+        let of_row = self.kernel[0].saturating_mul(self.kernel[1]);
+        let of_row = of_row.saturating_mul(self.out[1]);
+        let rows = (most_terms / of_row).max(1);
+        let rows = match rows {
+            _ if rows >= self.out[0] => self.out[0],
+            _ if rows > GROUP_ROWS => rows / GROUP_ROWS * GROUP_ROWS,
+            _ => rows,
+        };
+        Self {
+            out: [rows, self.out[1]],
+            ..self
+        }
+    }
+
     /// Returns the whole convolution, or fewer rows of the kernel if it has more than [`MAX_TAPS`] elements.
     fn whole(what: &Convolution) -> Self {
         let rows = (MAX_TAPS / what.kernel[1] / PIECE * PIECE).max(PIECE);
@@ -131,13 +147,14 @@ impl Part {
 }
 
 /// Returns the launches that compute [`Slot::Out`] from the image in `A` and the kernel in `B`. There are several for a
-/// large kernel, and for buffers larger than a binding.
+/// large kernel, for buffers larger than a binding, and for more than `most_terms` multiply-adds.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, a kernel larger than the image, and
 /// bindings that are too small for any part.
 pub fn convolve2d_job(what: &Convolution, limits: Limits) -> Result<Job> {
     let max_binding_bytes = limits.binding_bytes;
+    let most_terms = pace::product_terms(limits.longest_submission);
     check_sizes(&[&what.input, &what.kernel])?;
     let out = what.output();
     check_sizes(&[&out])?;
@@ -150,6 +167,7 @@ pub fn convolve2d_job(what: &Convolution, limits: Limits) -> Result<Job> {
         false => Part::choose(what, elements_of_slice(max_binding_bytes)),
     };
     let part = part.ok_or_else(|| beyond_binding("input", 1, max_binding_bytes))?;
+    let part = part.within(most_terms);
     let mut launches = Vec::new();
     for (y, out_rows) in parts(out[0], part.out[0]) {
         for (x, out_cols) in parts(out[1], part.out[1]) {
@@ -234,6 +252,8 @@ fn launch(
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -267,14 +287,28 @@ mod tests {
         ] {
             let what = Convolution { input, kernel };
             let out = what.output();
-            for most in [4096, 16 << 10, 128 << 10] {
-                let job = convolve2d_job(&what, Limits::of_bindings(4 * most)).unwrap();
+            let short = |microseconds| Some(Duration::from_micros(microseconds));
+            for (most, longest_submission) in [
+                (4096, None),
+                (16 << 10, None),
+                (128 << 10, None),
+                (1 << 30, short(300)),
+                (16 << 10, short(2)),
+            ] {
+                let limits = Limits {
+                    longest_submission,
+                    ..Limits::of_bindings(4 * most)
+                };
+                let most_terms = pace::product_terms(longest_submission);
+                let job = convolve2d_job(&what, limits).unwrap();
                 let mut made = 0;
                 for launch in &job.launches {
                     let Arg::Params(words) = &launch.args[3] else {
                         panic!("no parameters");
                     };
-                    made += words[2..6].iter().map(|&n| u64::from(n)).product::<u64>();
+                    let terms = words[2..6].iter().map(|&n| u64::from(n)).product::<u64>();
+                    assert!(terms <= most_terms || words[4] == 1, "{what:?} {terms}");
+                    made += terms;
                     for (arg, (_, n_bytes)) in launch.args.iter().zip(&job.buffers) {
                         let range = match arg {
                             Arg::Slice(_, range) => range.clone(),

@@ -9,7 +9,7 @@ use crate::kernels::{Arg, Job, Limits, Slot};
 use crate::ops::{Epilogue, Reduction};
 
 /// Returns the launches that compute [`Slot::Out`], `[batch, m, n]`, from `A` and `B`. Buffers larger than a
-/// binding are processed in parts.
+/// binding, and more multiply-adds than a launch may have, are processed in parts.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, and for matrices that exceed their
@@ -26,7 +26,7 @@ pub fn matmul_job(what: &Product, limits: Limits) -> Result<Job> {
         (Slot::B, padded_bytes(what.b.n)),
         (Slot::Out, padded_bytes(n_out)),
     ];
-    if what.a.n.max(what.b.n).max(slices * n_out) > most {
+    if what.a.n.max(what.b.n).max(slices * n_out) > most || what.terms() > tiles.most_terms {
         return Ok(Job {
             buffers,
             launches: in_parts(what, tiles, most),
@@ -53,7 +53,7 @@ pub fn matmul_job(what: &Product, limits: Limits) -> Result<Job> {
 }
 
 /// Returns the launches that compute [`Slot::Out`], `[batch, m, n]`, from `A` and `B`, with an epilogue; `None` if a buffer exceeds a
-/// binding.
+/// binding, or the product a launch.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, and for matrices that exceed their
@@ -69,7 +69,7 @@ pub fn matmul_epilogue_job(
     let n_out = what.batch * what.m * what.n;
     let (tiling, k_slice) = tiles.choose(what);
     let slices = what.k.div_ceil(k_slice);
-    if what.a.n.max(what.b.n).max(slices * n_out) > most {
+    if what.a.n.max(what.b.n).max(slices * n_out) > most || what.terms() > tiles.most_terms {
         return Ok(None);
     }
     let mut buffers = vec![

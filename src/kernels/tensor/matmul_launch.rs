@@ -92,6 +92,13 @@ impl Product {
         }
     }
 
+    /// Returns the number of multiply-adds.
+    #[must_use]
+    pub const fn terms(&self) -> u64 {
+        let of_one = self.m.saturating_mul(self.n).saturating_mul(self.k);
+        of_one.saturating_mul(self.batch)
+    }
+
     /// Returns the result and its epilogue.
     pub(super) const fn finish(&self, epilogue: Epilogue<()>) -> Finish {
         Finish {

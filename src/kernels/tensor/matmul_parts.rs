@@ -1,4 +1,4 @@
-//! Matrix products of buffers that are larger than a binding: batches, rows, columns or sums are processed in parts.
+//! Matrix products of buffers that are larger than a binding, or longer than a launch may be: batches, rows, columns or sums are processed in parts.
 
 use super::matmul_launch::{Args, MAX_SLICE, Matrix, Product, part_launch};
 use super::matmul_tiling::TileLimits;
@@ -73,21 +73,25 @@ impl Matrix {
 }
 
 impl Part {
-    /// Returns the largest part such that no matrix spans more than `most` elements.
-    fn choose(what: &Product, most: u64) -> Self {
+    /// Returns the largest part such that no matrix spans more than `most` elements, of at most `most_terms` multiply-adds if rows and
+    /// products suffice to divide it.
+    fn choose(what: &Product, most: u64, most_terms: u64) -> Self {
         let (mut m, mut n, mut k) = (what.m, what.n, what.k.min(MAX_SLICE));
         // The lines of the result are rows.
         n = at_most(n, most);
         m = at_most(m, lines(n, what.n, most));
         (m, k) = what.a.fitting(m, k, most);
         (k, n) = what.b.fitting(k, n, most);
+        m = at_most(m, most_terms / n.saturating_mul(k));
         let is_whole = (m, n, k) == (what.m, what.n, what.k);
         let spans = |matrix: &Matrix, rows, cols| {
             let (n_lines, length) = matrix.lines_of(rows, cols);
             lines(span(n_lines, length, matrix.pitch), matrix.batch, most)
         };
         let of_out = lines(m * n, m * n, most);
+        let in_time = (most_terms / m.saturating_mul(n).saturating_mul(k)).max(1);
         let batch = spans(&what.a, m, k).min(spans(&what.b, k, n)).min(of_out);
+        let batch = batch.min(in_time);
         Self {
             batch: if is_whole { batch.min(what.batch) } else { 1 },
             m,
@@ -100,7 +104,8 @@ impl Part {
 /// Returns the launches of a product. No binding has more than `most` elements.
 pub(super) fn in_parts(what: &Product, limits: TileLimits, most: u64) -> Vec<Launch> {
     // Slices are rounded outwards: start to the alignment, end to four elements.
-    let part = Part::choose(what, most.saturating_sub(SLICE + 4).max(1));
+    let most = most.saturating_sub(SLICE + 4).max(1);
+    let part = Part::choose(what, most, limits.most_terms);
     let mut launches = Vec::new();
     for (batch, batches) in parts(what.batch, part.batch) {
         for (row, m) in parts(what.m, part.m) {
@@ -143,8 +148,11 @@ mod tests {
     use crate::kernels::{Arg, Limits};
 
     /// Checks that the launches compute each product once, and that no slice is too large or exceeds its buffer.
-    fn check(what: &Product, most: u64) -> usize {
-        let limits = TileLimits::of(Limits::WEBGPU);
+    fn check(what: &Product, most: u64, most_terms: u64) -> usize {
+        let limits = TileLimits {
+            most_terms,
+            ..TileLimits::of(Limits::WEBGPU)
+        };
         let launches = in_parts(what, limits, most);
         let n_out = what.batch * what.m * what.n;
         let mut made = 0;
@@ -164,10 +172,25 @@ mod tests {
             };
             let [m, n, k] = [words[0], words[1], words[2]].map(u64::from);
             assert!(k <= MAX_SLICE);
-            made += m * n * k * (u64::from(words[7]) / u64::from(words[5] * words[6]));
+            let terms = m * n * k * (u64::from(words[7]) / u64::from(words[5] * words[6]));
+            assert!(terms <= most_terms, "{terms} of {most_terms}");
+            made += terms;
         }
         assert_eq!(made, what.batch * what.m * what.n * what.k);
         launches.len()
+    }
+
+    #[test]
+    fn parts_have_no_more_terms_than_a_launch_may() {
+        for ([batch, m, n, k], most_terms, n_launches) in [
+            ([1, 8192, 8192, 8192], 180_000_000_000, 4),
+            ([8, 2048, 2048, 2048], 20_000_000_000, 4),
+            ([3, 300, 300, 300], 10_000_000, 3 * 5),
+            ([1, 5, 4096, 4096], 1 << 24, 5),
+        ] {
+            let what = Product::dense(batch, m, n, k);
+            assert_eq!(check(&what, 1 << 30, most_terms), n_launches, "{what:?}");
+        }
     }
 
     #[test]
@@ -195,7 +218,7 @@ mod tests {
                     a: matrix(m, k, a_transposed),
                     b: matrix(k, n, b_transposed),
                 };
-                let n_launches = check(&what, 16 << 10);
+                let n_launches = check(&what, 16 << 10, u64::MAX);
                 // Each buffer is divided along one axis, into little more parts than necessary.
                 let cut = |n: u64| n.div_ceil(16 << 10);
                 let least = cut(batch * m * n).max(cut(m * n) * cut(m * k) * cut(k * n));

@@ -2,7 +2,7 @@
 
 use super::matmul_launch::{MAX_SLICE, Product};
 use super::matmul_time::{MIN_SLICE, SLICES, time};
-use crate::kernels::{Limits, Registers};
+use crate::kernels::{Limits, Registers, pace};
 
 /// Limits of a device that decide the tiles of a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub(super) struct TileLimits {
     pub(super) wide_units: Option<u32>,
     /// Registers of an invocation, which limit its part of a tile.
     pub(super) registers: Registers,
+    /// Maximum number of multiply-adds of a launch.
+    pub(super) most_terms: u64,
 }
 
 /// Tile configuration of a workgroup.
@@ -105,6 +107,7 @@ impl TileLimits {
             },
             wide_units: is_wide.then(|| limits.compute_units.map_or(UNITS, |units| units.n)),
             registers: limits.registers,
+            most_terms: pace::product_terms(limits.longest_submission),
         }
     }
 
@@ -238,6 +241,7 @@ mod tests {
             workgroup_bytes: 48 << 10,
             registers: Registers::Many,
             wide_units: Some(132),
+            most_terms: u64::MAX,
         };
         let choice = |m, n, k| {
             let what = Product::dense(1, m, n, k);
@@ -268,6 +272,7 @@ mod tests {
                 workgroup_bytes: 48 << 10,
                 registers: Registers::Many,
                 wide_units,
+                most_terms: u64::MAX,
             };
             for [m, n, k] in [
                 [1, 1, 1],

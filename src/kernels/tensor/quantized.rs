@@ -3,7 +3,7 @@
 use super::{R, U, W, around, beyond_binding, check_sizes, elements_of_binding, elements_of_slice};
 use super::{grid, how_many, kernel, padded_bytes, parts};
 use crate::Result;
-use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Registers, Slot};
+use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Registers, Slot, pace};
 use crate::ops::Quantization;
 
 pub(super) static MATMUL_QUANTIZED: KernelInfo = kernel(
@@ -125,6 +125,19 @@ pub struct QuantizedProduct {
     pub k: u64,
 }
 
+impl Part {
+    /// Returns the part with fewer rows, whole tiles if possible, if it has more than `most_terms` multiply-adds.
+    fn within(self, most_terms: u64) -> Self {
+        let rows = (most_terms / self.n.saturating_mul(self.k)).max(1);
+        let m = match rows {
+            _ if rows >= self.m => self.m,
+            _ if rows > ROWS => rows / ROWS * ROWS,
+            _ => rows,
+        };
+        Self { m, ..self }
+    }
+}
+
 impl QuantizedProduct {
     /// Returns the number of bytes of `n` weights, a whole number of blocks.
     pub(super) const fn weight_bytes(&self, n: u64) -> u64 {
@@ -206,13 +219,14 @@ impl QuantizedProduct {
 }
 
 /// Returns the launches that compute [`Slot::Out`], `[m, n]`, from `A`, `[m, k]`, and the quantized weights in `B`,
-/// `[n, k]`. There are several if a buffer is larger than a binding.
+/// `[n, k]`. There are several if a buffer is larger than a binding, and for more than `most_terms` multiply-adds.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, rows that are not a whole number of
 /// blocks, and bindings of less than 256 weights.
 pub fn matmul_quantized_job(what: &QuantizedProduct, limits: Limits) -> Result<Job> {
     let max_binding_bytes = limits.binding_bytes;
+    let most_terms = pace::product_terms(limits.longest_submission);
     let QuantizedProduct {
         quantization,
         m,
@@ -231,6 +245,7 @@ pub fn matmul_quantized_job(what: &QuantizedProduct, limits: Limits) -> Result<J
         false => what.part(elements_of_slice(max_binding_bytes).min((1 << 30) - 64)),
     };
     let part = part.ok_or_else(|| beyond_binding("k", 256, max_binding_bytes))?;
+    let part = part.within(most_terms);
     let mut launches = Vec::new();
     for (row, m) in parts(m, part.m) {
         for (col, n) in parts(n, part.n) {
@@ -292,6 +307,21 @@ mod tests {
             let expected = Choice::FewRows { rows, width };
             assert_eq!(Choice::of(Quantization::F16, 1, k, k, USUAL), expected);
         }
+    }
+
+    #[test]
+    fn long_products_are_cut_into_whole_tiles_of_rows() {
+        let part = Part {
+            m: 300,
+            n: 1000,
+            k: 512,
+        };
+        let rows = |most_terms| part.within(most_terms).m;
+        assert_eq!(rows(u64::MAX), 300);
+        assert_eq!(rows(300 * 512_000), 300);
+        assert_eq!(rows(300 * 512_000 - 1), 299 / ROWS * ROWS);
+        assert_eq!(rows(7 * 512_000), 7);
+        assert_eq!(rows(0), 1);
     }
 
     #[test]

@@ -12,7 +12,7 @@ interface Adapter {
 
 /** The subset of `navigator.gpu` that this package uses. */
 interface Gpu {
-  requestAdapter(options: { powerPreference: PowerPreference }): Promise<Adapter | null>;
+  requestAdapter(options: { powerPreference: PowerPreference } | { featureLevel: "compatibility" }): Promise<Adapter | null>;
 }
 
 /** Maximum number of requests for an adapter while a page loads. Until it is loaded, browsers may return no adapter. */
@@ -51,14 +51,14 @@ function isSoftware({ info }: Adapter): boolean {
   return (info?.isFallbackAdapter ?? false) || info?.architecture === "swiftshader";
 }
 
-/** Returns the adapter that the browser selects; null if there is none. */
+/** Returns the adapter that the browser selects, or else its adapter in compatibility mode; null if there is none. */
 async function requestAdapter(powerPreference: PowerPreference): Promise<Adapter | null> {
   let adapter: Adapter | null = null;
   // Browsers log a warning for each request that fails.
   for (let tries = 0; !adapter && tries < (isLoading() ? TRIES_WHILE_LOADING : TRIES); tries += 1) {
     adapter = (await gpu()?.requestAdapter({ powerPreference })) ?? null;
   }
-  return adapter;
+  return adapter ?? (await gpu()?.requestAdapter({ featureLevel: "compatibility" })) ?? null;
 }
 
 /** Reasons why no adapter can be used; empty if one can. */

@@ -63,9 +63,11 @@ export class GpuCodec implements Codec, ResidentCodec {
 
   backend(): BackendInfo | undefined {
     if (!this.#gpu) return undefined;
-    const { name, software } = this.#gpu;
+    const { name, software, rejected: texts } = this.#gpu;
     const adapter = `${name || "unnamed adapter"} (webgpu${software ? ", software" : ""})`;
-    return { engine: "webgpu", adapter, software, reason: REASON, rejected: [] };
+    const rejected: { candidate: string; reason: string }[] = [];
+    for (let i = 0; i + 1 < texts.length; i += 2) rejected.push({ candidate: texts[i] ?? "", reason: texts[i + 1] ?? "" });
+    return { engine: "webgpu", adapter, software, reason: REASON, rejected };
   }
 
   device(): Device | null {

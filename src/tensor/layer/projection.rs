@@ -3,7 +3,7 @@
 use super::matrix::Matrix;
 use super::weights::{Linear, LowRank, Weights};
 use crate::Result;
-use crate::gpu::{Buffer, GpuDevice, Sized64, Waitable};
+use crate::gpu::{Buffer, GpuDevice, Sized64};
 use crate::tensor::record::{Operand, Recording};
 use crate::tensor::{Epilogue, Precision, Shape, Step, TensorView};
 

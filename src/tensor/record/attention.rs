@@ -3,8 +3,8 @@
 use super::{AnyOperand, Operand, Recording};
 use crate::Result;
 use crate::gpu::{Buffer, Sized64};
-use crate::kernels::Slot;
 use crate::kernels::tensor::{AttentionSize, Heads, attention_decode_job, attention_job};
+use crate::kernels::{Slot, pace};
 use crate::tensor::layer::Attention;
 use crate::tensor::{DType, TensorView};
 
@@ -146,6 +146,7 @@ impl Recording {
             (Slot::Out, out, 0),
         ];
         let job = attention_job(&size, [q, k, v], self.limits())?;
-        self.run(&job, &given).await
+        let terms = pace::of_attention(size.terms());
+        self.run_long(&job, &given, terms).await
     }
 }

@@ -20,10 +20,10 @@ use std::ops::Range;
 
 use crate::gpu::{
     Backend, Buffer, GpuDevice, HostBuffer, HostMemory, HostUse, KernelArg, KernelSource, Place,
-    Recorder, Sized64, Stream, Submission,
+    Recorder, Sized64, Stream, Submission, Waitable,
 };
 use crate::kernels::tensor::{padded_bytes, padded_bytes_of};
-use crate::kernels::{Arg, Job, Limits, SLICE_ALIGNMENT, Slot};
+use crate::kernels::{Arg, Job, Limits, SLICE_ALIGNMENT, Slot, pace};
 use crate::{Error, Result};
 
 pub(crate) use halves::AnyOperand;
@@ -72,9 +72,31 @@ impl Bound {
 }
 
 /// Launches and copies that are submitted together.
+///
+/// On devices with [short submissions](crate::gpu::Capabilities::longest_submission), long work is submitted in parts while it is
+/// recorded.
 pub(crate) struct Recording {
     device: GpuDevice,
-    pub(crate) stream: Stream,
+    pub(in crate::tensor) stream: Stream,
+    /// Time of the launches in `stream`, in multiply-adds of a product.
+    terms: u64,
+    /// The parts that were submitted.
+    parts: Vec<Submission>,
+}
+
+/// Work that was submitted, in one or more parts.
+pub(crate) struct Submitted(Vec<Submission>);
+
+impl Submitted {
+    /// Waits until the work has run, and returns the time of its launches: see [`Waitable::wait_async`].
+    pub(crate) async fn wait_async(self) -> Result<Option<u64>> {
+        let mut sum = Some(0);
+        for part in self.0 {
+            let ns = part.wait_async().await?;
+            sum = sum.zip(ns).map(|(sum, ns)| sum + ns);
+        }
+        Ok(sum)
+    }
 }
 
 impl Recording {
@@ -82,6 +104,8 @@ impl Recording {
         Self {
             device: device.clone(),
             stream: device.stream(),
+            terms: 0,
+            parts: Vec::new(),
         }
     }
 
@@ -105,9 +129,33 @@ impl Recording {
         self.device.allocate_uncleared(n_bytes)
     }
 
-    /// Records all launches of a job. Slots that are not given get scratch buffers, which return to the device's pool
-    /// when the stream has finished with them.
+    /// Makes room for a launch that takes as long as `terms` multiply-adds of a product: submits the launches before it, if the
+    /// submission would be too long for the device with it.
+    fn count(&mut self, terms: u64) -> Result<()> {
+        let most = pace::product_terms(self.device.capabilities().longest_submission);
+        if self.terms > 0 && self.terms.saturating_add(terms) > most {
+            let stream = std::mem::replace(&mut self.stream, self.device.stream());
+            self.parts.push(stream.submit()?);
+            self.terms = 0;
+        }
+        self.terms = self.terms.saturating_add(terms);
+        Ok(())
+    }
+
+    /// Records all launches of a job whose time does not count. See [`run_long`](Self::run_long).
     pub(crate) async fn run(&mut self, job: &Job, given: &[Given<'_>]) -> Result<()> {
+        self.run_long(job, given, 0).await
+    }
+
+    /// Records all launches of a job, which together take as long as `terms` multiply-adds of a product. Slots that are not given get scratch buffers, which return to the device's pool
+    /// when the stream has finished with them.
+    pub(crate) async fn run_long(
+        &mut self,
+        job: &Job,
+        given: &[Given<'_>],
+        terms: u64,
+    ) -> Result<()> {
+        let terms_each = terms / job.launches.len().max(1) as u64;
         let mut buffers: Vec<Bound> = Vec::with_capacity(job.buffers.len());
         for &(slot, n_bytes) in &job.buffers {
             let found = given.iter().find(|(role, ..)| *role == slot);
@@ -155,6 +203,7 @@ impl Recording {
                     }
                 });
             }
+            self.count(terms_each)?;
             self.stream.launch(&kernel, launch.grid, &args)?;
         }
         Ok(())
@@ -250,8 +299,9 @@ impl Recording {
         Ok(Download(Some(host)))
     }
 
-    pub(crate) fn submit(self) -> Result<Submission> {
-        self.stream.submit()
+    pub(crate) fn submit(mut self) -> Result<Submitted> {
+        self.parts.push(self.stream.submit()?);
+        Ok(Submitted(self.parts))
     }
 
     /// Submits without timestamps, for callers that do not wait for the submission itself.

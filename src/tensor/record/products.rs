@@ -204,16 +204,18 @@ impl Recording {
         let mut given = vec![(Slot::A, &a, 0), (Slot::B, &b, 0)];
         if epilogue.is_none() {
             given.push((Slot::Out, out, 0));
-            return self.run(&matmul_job(&what, limits)?, &given).await;
+            let job = matmul_job(&what, limits)?;
+            return self.run_long(&job, &given, what.terms()).await;
         }
         if let Some(job) = matmul_epilogue_job(&what, epilogue.form(), limits)? {
             given.push((Slot::Out, out, 0));
             given.extend(given_of(epilogue));
-            return self.run(&job, &given).await;
+            return self.run_long(&job, &given, what.terms()).await;
         }
         let product = self.allocate(n_out)?;
         given.push((Slot::Out, &product, 0));
-        self.run(&matmul_job(&what, limits)?, &given).await?;
+        let job = matmul_job(&what, limits)?;
+        self.run_long(&job, &given, what.terms()).await?;
         self.finish(epilogue, [n_out / n, n], &product, out).await
     }
 
@@ -254,6 +256,8 @@ impl Recording {
             (Slot::B, &dense[1].0, dense[1].1),
             (Slot::Out, out, 0),
         ];
-        self.run(&job, &given).await
+        let [out_size, kernel_size] = [what.output(), what.kernel].map(|[rows, cols]| rows * cols);
+        let terms = out_size.saturating_mul(kernel_size);
+        self.run_long(&job, &given, terms).await
     }
 }

@@ -57,7 +57,8 @@ impl Recording {
             (Slot::B, b.0, b.1),
             (Slot::Out, out, 0),
         ];
-        self.run(&job, &given).await
+        let terms = what.m.saturating_mul(what.n).saturating_mul(what.k);
+        self.run_long(&job, &given, terms).await
     }
 
     /// Unpacks the weights and multiplies them on matrix units, which round rows and weights to TF32. Records nothing and returns false where

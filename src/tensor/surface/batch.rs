@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::graph::{Input, Node, Plan, Source, seen_in};
 use super::quantized::QuantizedWeights;
 use super::resident::GpuTensor;
-use crate::gpu::{GpuDevice, Waitable};
+use crate::gpu::GpuDevice;
 use crate::memory::copied;
 use crate::tensor::layer::{Attention, Norm};
 use crate::tensor::op::Op;

@@ -74,6 +74,16 @@ impl GpuCodec {
         self.0.device.borrow().info().is_software()
     }
 
+    /// Returns the adapters that could not be opened: the name of each, followed by the reason.
+    #[wasm_bindgen(getter, unchecked_return_type = "string[]")]
+    pub fn rejected(&self) -> JsValue {
+        let device = self.0.device.borrow();
+        let texts = device.rejected().iter();
+        let texts = texts.flat_map(|one| [one.candidate.as_str(), one.reason.as_str()]);
+        let list: js_sys::Array = texts.map(JsValue::from_str).collect();
+        list.into()
+    }
+
     /// Returns the `GPUDevice` in use. A lost device is replaced before the end of the call that detects the loss.
     #[wasm_bindgen(unchecked_return_type = "PageDevice | undefined")]
     pub fn device(&self) -> JsValue {

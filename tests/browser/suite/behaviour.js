@@ -72,7 +72,43 @@ async function survivesDestroyedDevice() {
   await gpu.dispose();
 }
 
+/** A page whose browser gives adapters in compatibility mode only gets one, with the same bytes and the reasons against others. */
+async function opensAnAdapterInCompatibilityMode() {
+  const bytes = mixed(4096, 8);
+  const core = await createCompressor(software);
+  const expected = await core.compressPages(bytes);
+  await core.dispose();
+  const { gpu } = navigator;
+  const request = gpu.requestAdapter.bind(gpu);
+  const asked = [];
+  gpu.requestAdapter = async (options) => {
+    asked.push(options?.featureLevel ?? options?.powerPreference);
+    return options?.featureLevel === "compatibility" ? request(options) : null;
+  };
+  let compressor;
+  try {
+    compressor = await createCompressor(software);
+  } finally {
+    delete gpu.requestAdapter;
+  }
+  const { engine, rejected } = compressor.backend;
+  check(engine === "webgpu", JSON.stringify(compressor.backend));
+  check(asked.includes("low-power") && asked.at(-1) === "compatibility", asked.join());
+  for (const name of ["high-performance adapter", "low-power adapter"]) {
+    check(rejected.some(({ candidate }) => candidate === name), JSON.stringify(rejected));
+  }
+  // A device in compatibility mode lacks this feature.
+  const isCore = compressor.device.features.has("core-features-and-limits");
+  const { maxComputeInvocationsPerWorkgroup: invocations, maxStorageBuffersPerShaderStage: buffers } = compressor.device.limits;
+  check(!isCore, `a device of WebGPU's core, ${invocations} invocations, ${buffers} storage buffers`);
+  const pages = await compressor.compressPages(bytes);
+  same(pages.packed, expected.packed, "blocks");
+  same(await compressor.decompressPages(pages), bytes, "content");
+  await compressor.dispose();
+}
+
 export const cases = [
+  ["opens an adapter in compatibility mode where there is no other", opensAnAdapterInCompatibilityMode],
   ["uses software adapters only if allowed", choosesSoftwareOnlyIfAllowed],
   ["runs calls one after the other", runsCallsInTurn],
   ["reports timings", reportsTimings],

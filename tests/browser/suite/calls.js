@@ -321,7 +321,8 @@ async function requestsAnAdapterAgain() {
   for (const [given, reason] of [
     [[adapter], "software adapter"],
     [[null, adapter], "software adapter"],
-    [[null, null], "requestAdapter() gives no adapter"],
+    [[null, null, adapter], "software adapter"],
+    [[null, null, null], "requestAdapter() gives no adapter"],
   ]) {
     let asked = 0;
     await withAdapters(async () => given[asked++] ?? null, async () => {
