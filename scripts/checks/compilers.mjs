@@ -58,7 +58,8 @@ function numbersToRecord(kernels, slow, recorded = {}) {
 
 const printLine = (name, { registers, waves, spills, bytes }) => console.log(`  ${name}: ${registers} registers, ${waves} waves, ${spills} spills, ${bytes} bytes`);
 
-function print(device, { description, compiled, failures, slow }, kernels, everyKernel) {
+function print(device, { description, refusal, compiled, failures, slow }, kernels, everyKernel) {
+  if (refusal) return console.log(`\n${device.name} cannot be opened, as is known: ${refusal}`);
   const all = Object.entries(kernels);
   const [narrow, { waves, registers } = {}] = all.filter(([, kernel]) => kernel.bytes + kernel.registers > 0).sort(([, a], [, b]) => a.waves - b.waves)[0] ?? ["none"];
   const spilling = all.filter(([, { spills }]) => spills > 0).map(([name, { spills }]) => `${name} ${spills}`);
