@@ -63,7 +63,7 @@ function print(device, { description, refusal, compiled, failures, slow }, kerne
   const all = Object.entries(kernels);
   const [narrow, { waves, registers } = {}] = all.filter(([, kernel]) => kernel.bytes + kernel.registers > 0).sort(([, a], [, b]) => a.waves - b.waves)[0] ?? ["none"];
   const spilling = all.filter(([, { spills }]) => spills > 0).map(([name, { spills }]) => `${name} ${spills}`);
-  console.log(`\n${device.name} (${description}): ${all.length} kernels, ${compiled.length} variants; fewest waves: ${narrow} ${waves ?? "-"} with ${registers ?? "-"} registers; spills: ${spilling.join(", ") || "none"}`);
+  console.log(`\n${device.name} (${description ?? "not opened"}): ${all.length} kernels, ${compiled.length} variants; fewest waves: ${narrow} ${waves ?? "-"} with ${registers ?? "-"} registers; spills: ${spilling.join(", ") || "none"}`);
   for (const failure of failures) console.log(`  failed: ${failure}`);
   for (const variant of slow) console.log(`  given up: ${variant}`);
   if (everyKernel) for (const [name, kernel] of all) printLine(name, kernel);
