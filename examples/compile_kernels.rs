@@ -71,8 +71,16 @@ fn open() -> Result<GpuDevice, pagepress::Error> {
     });
     let adapters = block_on(instance.enumerate_adapters(backends));
     let adapter = adapters.first().expect("an adapter");
+    // As Pagepress asks for.
+    let features = wgpu::Features::TIMESTAMP_QUERY
+        | wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS
+        | wgpu::Features::SHADER_F16
+        | wgpu::Features::SHADER_INT64
+        | wgpu::Features::SUBGROUP
+        | wgpu::Features::SUBGROUP_BARRIER
+        | wgpu::Features::PASSTHROUGH_SHADERS;
     let descriptor = wgpu::DeviceDescriptor {
-        required_features: adapter.features() & wgpu::Features::PASSTHROUGH_SHADERS,
+        required_features: adapter.features() & features,
         required_limits: adapter.limits(),
         ..wgpu::DeviceDescriptor::default()
     };

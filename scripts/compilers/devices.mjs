@@ -90,8 +90,13 @@ const drivers = {
     architecture: "arm64",
     needs: "emulated",
     manifest: "panfrost",
-    // Mesa's driver of Bifrost passes no conformance tests, so that wgpu hides it.
-    variables: (id) => ({ PAN_GPU_ID: id, BIFROST_MESA_DEBUG: "shaderdb", PAN_I_WANT_A_BROKEN_VULKAN_DRIVER: "1", PAGEPRESS_ANY_DRIVER: "1" }),
+    variables: (id) => ({
+      PAN_GPU_ID: id,
+      BIFROST_MESA_DEBUG: "shaderdb",
+      PAN_I_WANT_A_BROKEN_VULKAN_DRIVER: "1",
+      // Mesa's driver of Bifrost (6, 7) passes no conformance tests, so that wgpu hides it.
+      ...(/^[67]/.test(id) && { PAGEPRESS_ANY_DRIVER: "1" }),
+    }),
     read: panvk,
   },
   intel: {
