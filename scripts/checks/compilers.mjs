@@ -38,22 +38,23 @@ const options = {
   write: { type: "boolean" },
 };
 
-/** Returns the differences from the record that make the check fail. */
+/** Returns the differences from the record that make the check fail. Nothing is known of kernels recorded as null, which were given up. */
 function regressions(kernels, recorded = {}) {
   return Object.entries(kernels).flatMap(([name, { spills, waves }]) => {
-    const known = recorded[name] ?? { spills: 0, waves: 0 };
+    const known = name in recorded ? recorded[name] : { spills: 0, waves: 0 };
     const found = [];
-    if (spills > known.spills) found.push(`${name} spills ${spills}, ${known.spills} are recorded`);
-    if (waves < known.waves) found.push(`${name} has ${waves} waves, ${known.waves} are recorded`);
+    if (known && spills > known.spills) found.push(`${name} spills ${spills}, ${known.spills} are recorded`);
+    if (known && waves < known.waves) found.push(`${name} has ${waves} waves, ${known.waves} are recorded`);
     return found;
   });
 }
 
-/** Returns what is recorded of a GPU. Kernels that were given up keep the numbers that they had. */
+/** Returns what is recorded of a GPU. Kernels that were given up keep the numbers that they had, or get null. */
 function numbersToRecord(kernels, slow, recorded = {}) {
-  const kept = slow.map((variant) => variant.split(" ")[0]).filter((name) => recorded[name] && !kernels[name]);
+  const names = slow.map((variant) => variant.split(" ")[0]).filter((name) => !kernels[name]);
+  const kept = names.map((name) => [name, recorded[name] ?? null]);
   const numbers = Object.entries(kernels).map(([name, { waves, spills }]) => [name, { waves, spills }]);
-  return Object.fromEntries([...kept.map((name) => [name, recorded[name]]), ...numbers].sort(([a], [b]) => (a < b ? -1 : 1)));
+  return Object.fromEntries([...kept, ...numbers].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 const printLine = (name, { registers, waves, spills, bytes }) => console.log(`  ${name}: ${registers} registers, ${waves} waves, ${spills} spills, ${bytes} bytes`);
@@ -62,7 +63,7 @@ function print(device, { description, compiled, failures, slow }, kernels, every
   const all = Object.entries(kernels);
   const [narrow, { waves, registers } = {}] = all.filter(([, kernel]) => kernel.bytes + kernel.registers > 0).sort(([, a], [, b]) => a.waves - b.waves)[0] ?? ["none"];
   const spilling = all.filter(([, { spills }]) => spills > 0).map(([name, { spills }]) => `${name} ${spills}`);
-  console.log(`\n${device.name} (${description}): ${all.length} kernels, ${compiled.length} variants; fewest waves: ${narrow} ${waves ?? "-"} with ${registers ?? "-"} registers; spills: ${spilling.join(", ") || "none"}`);
+  console.log(`\n${device.name} (${description ?? "not opened"}): ${all.length} kernels, ${compiled.length} variants; fewest waves: ${narrow} ${waves ?? "-"} with ${registers ?? "-"} registers; spills: ${spilling.join(", ") || "none"}`);
   for (const failure of failures) console.log(`  failed: ${failure}`);
   for (const variant of slow) console.log(`  given up: ${variant}`);
   if (everyKernel) for (const [name, kernel] of all) printLine(name, kernel);

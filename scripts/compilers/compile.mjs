@@ -6,17 +6,16 @@ import { createInterface } from "node:readline";
 /**
  * Compiles variants on a device, in their order, each within `limit` seconds, and calls `tell` with the statistics of each.
  *
- * Returns the device's description, the statistics of each variant that compiled, and the messages `failures`. A compiler that aborts
+ * Returns the device's `description`, the statistics of the variants that `compiled`, and the messages `failures`. A compiler that aborts
  * ends the process: the next process goes on with the variant after it. Variants beyond the limit are `slow`, and nothing is known of them.
  */
 export async function compileVariants(device, variants, tools, options) {
-  const result = { description: "", compiled: [], failures: [], slow: [] };
+  const result = { compiled: [], failures: [], slow: [] };
   let rest = variants;
   while (rest.length > 0) {
     const { end, last } = await compileUntilEnd(device, rest, tools, options, result);
-    if (result.description === "") {
-      result.description = "cannot be opened";
-      if (!device.refusal || !end.includes(device.refusal)) result.failures.push(`the device cannot be opened: ${end || "the program says nothing"}`);
+    if (!result.description) {
+      result.failures.push(`the device cannot be opened: ${end || "the program says nothing"}`);
       break;
     }
     if (last === null) break;

@@ -55,12 +55,12 @@ pub struct GpuDeviceInfo {
 }
 
 impl GpuDeviceInfo {
-    /// Returns the class of registers: the fewest for Mali, PowerVR and VideoCore; few for Adreno and Apple's, of which Mesa's driver names
-    /// Mesa as the vendor; many for those on which kernels of up to 255 were measured to be faster, NVIDIA's. Software adapters run the
+    /// Returns the class of registers: the fewest for Mali, PowerVR and VideoCore; few for Adreno, Intel's, and Apple's, of which Mesa's driver
+    /// names Mesa as the vendor; many for those on which kernels of up to 255 were measured to be faster, NVIDIA's. Software adapters run the
     /// kernels of these too, so that tests cover them.
     pub(crate) fn registers(&self) -> Registers {
         const FEWEST: [&str; 6] = ["0x13b5", "arm", "0x1010", "img-tec", "0x14e4", "broadcom"];
-        const FEW: [&str; 4] = ["0x5143", "qualcomm", "0x106b", "apple"];
+        const FEW: [&str; 6] = ["0x5143", "qualcomm", "0x106b", "apple", "0x8086", "intel"];
         const MANY: [&str; 2] = ["0x10de", "nvidia"];
         let vendor = self.vendor.as_str();
         if self.is_software() || MANY.contains(&vendor) {
@@ -211,9 +211,9 @@ mod tests {
         };
         let fewest = ["arm", "0x13b5", "0x1010", "0x14e4"];
         assert!(fewest.iter().all(|vendor| of(vendor) == Registers::Fewest));
-        let few = ["0x5143", "qualcomm", "0x106b", "apple"];
+        let few = ["0x5143", "qualcomm", "0x106b", "apple", "0x8086", "intel"];
         assert!(few.iter().all(|vendor| of(vendor) == Registers::Few));
-        let usual = ["0x1002", "amd", "0x8086", "intel", ""];
+        let usual = ["0x1002", "amd", ""];
         assert!(usual.iter().all(|vendor| of(vendor) == Registers::Usual));
         let many = ["0x10de", "nvidia"];
         assert!(many.iter().all(|vendor| of(vendor) == Registers::Many));
