@@ -151,7 +151,12 @@ impl HostMemory for HostBuffer {
 
 impl HostBuffer {
     /// Returns memory of this use as a buffer for kernels on a device with
-    /// [`Capabilities::shares_memory`](super::Capabilities::shares_memory), else `None`. Work that uses it takes the memory from the host until it is done, as a copy does.
+    /// [`Capabilities::shares_memory`](super::Capabilities::shares_memory), else `None`. Work that uses it takes the memory from the host
+    /// until it is done, as a copy does.
+    #[cfg_attr(
+        not(feature = "wgpu"),
+        expect(unused_variables, reason = "memory of CUDA is not shared")
+    )]
     pub(crate) fn on_device(&self, host_use: HostUse) -> Option<Buffer> {
         match self {
             #[cfg(cuda_engine)]

@@ -58,6 +58,7 @@ impl GpuDeviceInfo {
     /// Returns the class of registers: the fewest for Mali, PowerVR and VideoCore; few for Adreno, Intel's, and Apple's, of which Mesa's driver
     /// names Mesa as the vendor; many for those on which kernels of up to 255 were measured to be faster, NVIDIA's. Software adapters run the
     /// kernels of these too, so that tests cover them.
+    #[cfg(any(feature = "wgpu", test))]
     pub(crate) fn registers(&self) -> Registers {
         const FEWEST: [&str; 6] = ["0x13b5", "arm", "0x1010", "img-tec", "0x14e4", "broadcom"];
         const FEW: [&str; 6] = ["0x5143", "qualcomm", "0x106b", "apple", "0x8086", "intel"];

@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::lz4::Level;
 
 /// The time that a submission may take where nothing else is requested: half of the limit.
+#[cfg(any(feature = "wgpu", test))]
 pub const LONGEST_SUBMISSION: Duration = Duration::from_secs(1);
 
 /// Ratio of an H200's speed to that of the slowest device considered.
