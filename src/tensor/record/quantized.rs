@@ -2,7 +2,7 @@
 
 use super::{Operand, Recording};
 use crate::Result;
-use crate::gpu::{Backend, Buffer};
+use crate::gpu::Buffer;
 use crate::kernels::Slot;
 use crate::kernels::tensor::{QuantizedProduct, matmul_quantized_job};
 use crate::tensor::{Precision, Quantization};
@@ -70,7 +70,7 @@ impl Recording {
         [a, b]: [(&Buffer, u64); 2],
         out: &Buffer,
     ) -> Result<bool> {
-        let most = self.device().capabilities().max_binding_bytes;
+        let most = self.limits().binding_bytes;
         let (Some(units), Some(unpack)) = (self.tf32_units(), unpack_job(what, most)) else {
             return Ok(false);
         };
