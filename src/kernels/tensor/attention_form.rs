@@ -44,13 +44,17 @@ impl Form {
     /// For devices with less memory or fewer invocations than [`Self::FEW`] takes.
     pub(super) const FEWER: Self = Self {
         queries: 16,
-        columns: 128,
+        columns: 64,
         tiles: Tiles::Few(64),
         ..Self::FEW
     };
-    /// For devices with too few registers for the sums of all columns.
+    /// For devices with too few registers for the sums of all columns, and with the fewest.
     pub(super) const FEW_OF_128: Self = Self {
         columns: 128,
+        ..Self::FEW
+    };
+    pub(super) const FEW_OF_64: Self = Self {
+        columns: 64,
         ..Self::FEW
     };
     pub(super) const MANY_OF_64: Self = Self::many(64, [16, 1, 1]);
@@ -90,8 +94,10 @@ impl Form {
         if !limits.allow(128, Self::BYTES) {
             return Self::FEWER;
         }
-        if limits.registers <= Registers::Few {
-            return Self::FEW_OF_128;
+        match limits.registers {
+            Registers::Fewest => return Self::FEW_OF_64,
+            Registers::Few => return Self::FEW_OF_128,
+            Registers::Usual | Registers::Many => {}
         }
         // With fewer queries most of a tile would be empty. Subgroups of 64 invocations leave room for one with the registers of larger
         // tiles.
