@@ -10,7 +10,7 @@
 //! [`KernelSource::of`]: super::KernelSource::of
 
 pub use crate::kernels::KernelInfo;
-pub use crate::kernels::lz4::KERNELS as LZ4;
+pub use crate::kernels::codec::KERNELS as LZ4;
 pub use crate::kernels::tensor::KERNELS as TENSOR;
 
 /// Returns all kernels.

@@ -1,8 +1,9 @@
 //! Compression and decompression of chunks at addresses of device memory, to and from plain LZ4 blocks, as [`Job`]s. The kernels are
 //! those of pages, with a length for each chunk, between one that gathers from the addresses and one that scatters to them.
 
+use super::codec::{R, U, W};
 use super::lz4::{
-    EMIT_WIDTH, R, U, W, copy_lanes, emit_lanes, pages_per_parser, pages_per_workgroup, with_params,
+    EMIT_WIDTH, copy_lanes, emit_lanes, pages_per_parser, pages_per_workgroup, with_params,
 };
 use super::parser::Parser;
 use super::{Access, Arg, Job, KernelInfo, Launch, Limits, MAX_GRID, Slot};

@@ -12,6 +12,7 @@ macro_rules! shader {
 
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod chunks;
+pub(crate) mod codec;
 pub(crate) mod dictionary;
 #[cfg(cuda_engine)]
 mod emit;

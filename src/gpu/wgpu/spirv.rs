@@ -238,7 +238,7 @@ mod tests {
                 .iter()
                 .any(|&(at, _)| words[at] & 0xffff == OP_TYPE_INT && words[at + 2] == 64)
         };
-        for kernel in crate::kernels::lz4::KERNELS {
+        for kernel in crate::kernels::codec::KERNELS {
             let source = KernelSource::of(kernel, &[]);
             let has_funnel = matches!(
                 kernel.name,

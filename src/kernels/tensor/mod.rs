@@ -9,6 +9,7 @@ mod attention_form;
 #[cfg(not(target_arch = "wasm32"))]
 mod attention_half;
 mod attention_launch;
+mod attention_part;
 mod attention_parts;
 mod cast;
 mod convolve;
