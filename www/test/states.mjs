@@ -13,7 +13,7 @@ const budgets = {
   /** Document, style sheets and script of the first paint. */
   firstPaintGzip: 36_000,
   /** All files, which the service worker caches. */
-  everythingGzip: 1_260_000,
+  everythingGzip: 1_275_000,
   /** Longest task of the page's main thread during benchmarks. Generous, as CI has two busy cores. */
   longTaskMs: 250,
   /** Cumulative layout shift. */
