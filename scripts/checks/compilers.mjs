@@ -91,8 +91,13 @@ await exitWith(async () => {
     const choice = choices[values.choose ?? (architecture === "amd64" ? "all" : "first")];
     if (!choice) throw new Remedy(`--choose ${values.choose} is none of ${Object.keys(choices).join(", ")}`);
     const tools = await toolsFor(device);
-    const all = allVariants(device, tools).filter((variant) => variant.includes(values.kernel));
-    if (all.length === 0) problems.push(`${name}: no kernel has ${values.kernel} in its name, or the device cannot be opened`);
+    const { names, refusal } = allVariants(device, tools);
+    if (refusal) {
+      problems.push(`${name}: the device cannot be opened: ${refusal}`);
+      continue;
+    }
+    const all = names.filter((variant) => variant.includes(values.kernel));
+    if (all.length === 0) problems.push(`${name}: no kernel has ${values.kernel} in its name`);
     const tell = (one) => values.variants && printLine(one.variant, one);
     const limit = Number(values.limit ?? limits[architecture]);
     const result = await compileVariants(device, choice(all), tools, { limit, tell });

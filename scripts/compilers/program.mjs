@@ -16,11 +16,16 @@ async function build(arguments_, env) {
   if (code !== 0) throw new Remedy("the program that compiles the kernels does not build");
 }
 
-/** Returns the names of all variants of the kernels that jobs choose for a device. Its driver may print more than these. */
+/**
+ * Returns the names of all variants of the kernels that jobs choose for a device, or what the program says if it cannot open the device:
+ * `{names, refusal}`. The driver may print more than names.
+ */
 export function allVariants(device, tools) {
   const [command, args, env] = commandFor(device, tools, ["--list"]);
   const { stderr } = spawnSync(command, args, { cwd: root, env, encoding: "utf8", maxBuffer: 1 << 28 });
-  return [...stderr.matchAll(/^kernel: (.*)/gm)].map(([, name]) => name);
+  const names = [...stderr.matchAll(/^kernel: (.*)/gm)].map(([, name]) => name);
+  const isOpen = /^device: /m.test(stderr);
+  return { names, refusal: isOpen ? null : stderr.trim().split("\n").at(-1) || "the program says nothing" };
 }
 
 /** Returns the first of `variants` that have, together, every value of every override of each kernel. */
