@@ -12,11 +12,12 @@
 
 #[path = "../tests/common/launches.rs"]
 mod launches;
+#[path = "../tests/common/modules.rs"]
+mod modules;
 
 use std::path::Path;
 
 use naga::back::hlsl::{BindTarget, BindingMap, Options, PipelineOptions, ShaderModel, Writer};
-use naga::valid::{Capabilities, ValidationFlags, Validator};
 use pagepress::kernels::{Access, KernelInfo, Launch};
 
 fn main() {
@@ -44,19 +45,8 @@ fn main() {
 fn translate(launch: &Launch, model: ShaderModel) -> (String, String) {
     let kernel = launch.kernel;
     let stage = naga::ShaderStage::Compute;
-    let module = naga::front::wgsl::parse_str(kernel.wgsl).unwrap();
-    let info = Validator::new(ValidationFlags::all(), Capabilities::default())
-        .validate(&module)
-        .unwrap();
-    let constants = launch
-        .overrides
-        .iter()
-        .map(|&(name, value)| (name.to_owned(), f64::from(value)))
-        .collect();
-    let entry = Some((stage, kernel.name));
-    let (module, info) =
-        naga::back::pipeline_constants::process_overrides(&module, &info, entry, &constants)
-            .unwrap();
+    let (module, info) = modules::parse(kernel);
+    let (module, info) = modules::specialized(&module, &info, launch);
     let options = Options {
         shader_model: model,
         special_constants_binding: Some(after_uniforms(kernel)),

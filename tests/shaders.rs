@@ -10,43 +10,23 @@
 
 #[path = "common/launches.rs"]
 mod launches;
+#[path = "common/modules.rs"]
+mod modules;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use launches::{LARGE, USUAL, launches, launches_on};
+use modules::{has_matrices, parse, specialized};
 use naga::back::{hlsl, msl, spv};
-use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use pagepress::internals::Limits;
-use pagepress::kernels::{Access, Arg, KernelInfo, Launch};
+use pagepress::kernels::{Access, Arg, Launch};
 
 /// Returns the launches of kernels that every engine runs. Others are for matrix units, and only CUDA runs them.
 fn portable_launches() -> BTreeMap<String, Launch> {
     let mut launches = launches();
     launches.retain(|_, launch| !has_matrices(launch.kernel));
     launches
-}
-
-fn has_matrices(kernel: &KernelInfo) -> bool {
-    let enables = |name: &str| kernel.wgsl.contains(&format!("enable {name};"));
-    enables("f16") || enables("wgpu_cooperative_matrix")
-}
-
-fn parse(kernel: &KernelInfo) -> (naga::Module, ModuleInfo) {
-    let capabilities = if has_matrices(kernel) {
-        Capabilities::SHADER_FLOAT16
-            | Capabilities::SHADER_FLOAT16_IN_FLOAT32
-            | Capabilities::COOPERATIVE_MATRIX
-            | Capabilities::SUBGROUP
-    } else {
-        Capabilities::default()
-    };
-    let module = naga::front::wgsl::parse_str(kernel.wgsl)
-        .unwrap_or_else(|error| panic!("{}: {}", kernel.name, error.emit_to_string(kernel.wgsl)));
-    let info = Validator::new(ValidationFlags::all(), capabilities)
-        .validate(&module)
-        .unwrap_or_else(|error| panic!("{}: {}", kernel.name, error.emit_to_string(kernel.wgsl)));
-    (module, info)
 }
 
 /// Returns the files of `shaders/` and of its folders with their texts, by name without `.wgsl`, such as `lib/bits`.
@@ -220,18 +200,8 @@ fn every_launch_translates_to_spirv_msl_and_hlsl() {
 
 fn translate(launch: &Launch) -> [(&'static str, Result<(), String>); 3] {
     let (module, info) = parse(launch.kernel);
-    let constants = launch
-        .overrides
-        .iter()
-        .map(|&(name, value)| (name.to_owned(), f64::from(value)))
-        .collect();
+    let (module, info) = specialized(&module, &info, launch);
     let stage = naga::ShaderStage::Compute;
-    let entry = Some((stage, launch.kernel.name));
-    let (module, info) =
-        naga::back::pipeline_constants::process_overrides(&module, &info, entry, &constants)
-            .unwrap_or_else(|error| {
-                panic!("{} {:?}: {error}", launch.kernel.name, launch.overrides)
-            });
     let spirv = {
         let pipeline = spv::PipelineOptions {
             shader_stage: stage,
@@ -375,15 +345,7 @@ fn stays_within(launch: &Launch, limits: Limits) {
         kernel.name
     );
     let (module, info) = parse(kernel);
-    let constants = launch
-        .overrides
-        .iter()
-        .map(|&(name, value)| (name.to_owned(), f64::from(value)))
-        .collect();
-    let entry = Some((naga::ShaderStage::Compute, kernel.name));
-    let (module, info) =
-        naga::back::pipeline_constants::process_overrides(&module, &info, entry, &constants)
-            .unwrap();
+    let (module, info) = specialized(&module, &info, launch);
     let at = module
         .entry_points
         .iter()
