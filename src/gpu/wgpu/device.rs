@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+#[cfg(not(target_arch = "wasm32"))]
+use parking_lot::FairMutex;
+
 use super::ENGINE;
 #[cfg(not(target_arch = "wasm32"))]
 use super::adapter;
@@ -18,7 +21,7 @@ use super::limits;
 use super::listener;
 use super::memory::{MAX_POOLED_BYTES, WgpuBuffer};
 use super::queries::FreeQueries;
-use super::shared::{Shared, let_go};
+use super::shared::Shared;
 use super::stream::{WgpuStream, WgpuSubmission};
 use crate::gpu::backend::{Backend, HostUse, KernelSource};
 use crate::gpu::budget::Budget;
@@ -194,6 +197,8 @@ impl WgpuDevice {
             #[cfg(not(target_arch = "wasm32"))]
             wait_limit: watch::limit(request, info.is_software()),
             #[cfg(not(target_arch = "wasm32"))]
+            polls: FairMutex::default(),
+            #[cfg(not(target_arch = "wasm32"))]
             n_done: Arc::default(),
             info,
             capabilities,
@@ -235,7 +240,7 @@ impl WgpuDevice {
     /// # Errors
     /// [`Error::DeviceLost`] with the driver's words.
     pub fn check(&self) -> Result<()> {
-        let_go(&self.0.device);
+        self.0.let_go();
         self.0.faults.check()
     }
 
@@ -259,7 +264,7 @@ impl WgpuDevice {
             return;
         }
         self.0.device.destroy();
-        let_go(&self.0.device);
+        self.0.let_go();
     }
 }
 

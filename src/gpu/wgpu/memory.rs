@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::allocation::Charged;
 use super::fault::guarded;
 use super::host::WgpuHostBuffer;
-use super::shared::{Shared, let_go};
+use super::shared::Shared;
 use crate::gpu::backend::Sized64;
 use crate::gpu::check;
 use crate::gpu::id::{DeviceId, Owned};
@@ -216,7 +216,7 @@ pub(super) fn create(
     match attempt() {
         Err(Error::OutOfMemory { .. }) => {
             shared.pool.clear();
-            let_go(&shared.device);
+            shared.let_go();
             attempt()
         }
         other => other,

@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures_channel::oneshot;
+#[cfg(not(target_arch = "wasm32"))]
+use parking_lot::FairMutex;
 
 use super::ENGINE;
 use super::allocation::Charged;
@@ -51,6 +53,10 @@ pub(super) struct Shared {
     pub max_allocation: u64,
     #[cfg(not(target_arch = "wasm32"))]
     pub wait_limit: Duration,
+    /// Held by the thread that polls the device. wgpu 30 panics if another thread processes the submission that a poll waited for in vain
+    /// (mended by its pull request 9958).
+    #[cfg(not(target_arch = "wasm32"))]
+    pub polls: FairMutex<()>,
     /// Number of submissions that have completed.
     #[cfg(not(target_arch = "wasm32"))]
     pub n_done: Arc<AtomicU64>,
@@ -63,13 +69,21 @@ pub(super) struct Shared {
 /// Number of turns of a browser's event loop to wait for a device-lost event.
 const TURNS_FOR_NEWS: u32 = 20;
 
-/// Polls the device, so that wgpu frees resources that are no longer used.
-pub(super) fn let_go(device: &wgpu::Device) {
-    // A failed poll frees nothing; the caller's next allocation reports the error.
-    drop(device.poll(wgpu::PollType::Poll));
-}
+/// Maximum time of a poll, after which another thread may poll the device.
+#[cfg(not(target_arch = "wasm32"))]
+const POLL: Duration = Duration::from_millis(2);
 
 impl Shared {
+    /// Polls the device, so that wgpu frees resources that are no longer used. Leaves it to a thread that polls already.
+    pub(super) fn let_go(&self) {
+        #[cfg(not(target_arch = "wasm32"))]
+        let Some(_polls) = self.polls.try_lock() else {
+            return;
+        };
+        // A failed poll frees nothing; the caller's next allocation reports the error.
+        drop(self.device.poll(wgpu::PollType::Poll));
+    }
+
     /// Returns true if this kernel is compiled without the engine's checks.
     pub(super) fn leaves_out_checks(&self, source: &KernelSource<'_>) -> bool {
         self.may_leave_out_checks && !source.is_checked()
@@ -95,10 +109,13 @@ impl Shared {
     pub(super) fn wait_for(&self, submission_index: Option<wgpu::SubmissionIndex>) -> Result<()> {
         let mut watch = watch::Watch::new(self.wait_limit, self.n_done.load(Ordering::Relaxed));
         loop {
-            let polled = self.device.poll(wgpu::PollType::Wait {
-                submission_index: submission_index.clone(),
-                timeout: Some(watch.until_next_look()),
-            });
+            let polled = {
+                let _polls = self.polls.lock();
+                self.device.poll(wgpu::PollType::Wait {
+                    submission_index: submission_index.clone(),
+                    timeout: Some(watch.until_next_look().min(POLL)),
+                })
+            };
             self.faults.check()?;
             match polled {
                 Ok(_) => return Ok(()),
@@ -139,7 +156,7 @@ impl Shared {
 
     /// Returns an engine error, or the device loss that caused it.
     pub(super) fn broken(&self, message: String) -> Error {
-        let_go(&self.device);
+        self.let_go();
         self.faults.look(&self.device);
         self.faults.explain(Error::Engine {
             engine: ENGINE,
