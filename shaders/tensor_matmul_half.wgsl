@@ -9,7 +9,7 @@
 // Preconditions: no length is 0; the factors have whole units; k is a multiple of 8 where it is contiguous; subgroups of 32.
 // Twin: src/tensor/cpu/matmul.rs
 //
-// import: lib/product_tiles, lib/staged_tiles
+// import: lib/product_tiles, lib/stage_step, lib/staged_tiles
 enable f16;
 enable wgpu_cooperative_matrix;
 
@@ -118,5 +118,5 @@ fn tensor_matmul_half(
         multiply(&sums, last);
         stage = next;
     }
-    store_tile(&sums, tile, own_row, own_column, subgroup, i % 32u);
+    store_tile(&sums, tile, own_row, own_column, i);
 }

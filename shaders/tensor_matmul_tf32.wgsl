@@ -10,7 +10,7 @@
 // Preconditions: no length is 0; the factors have whole units; k is a multiple of 4 where it is contiguous; STAGES > 2; subgroups of 32.
 // Twin: src/tensor/cpu/matmul.rs, of rounded elements
 //
-// import: lib/product_tiles, lib/staged_tiles
+// import: lib/product_tiles, lib/stage_step, lib/staged_tiles
 enable wgpu_cooperative_matrix;
 
 // Elements of a unit of 16 bytes.
@@ -124,5 +124,5 @@ fn tensor_matmul_tf32(
         multiply_terms(&sums, &next, last_b, next_stage * STAGE + begin_a, next_stage * STAGE + begin_b);
         stage = next_stage;
     }
-    store_tile(&sums, tile, own_row, own_column, subgroup, i % 32u);
+    store_tile(&sums, tile, own_row, own_column, i);
 }

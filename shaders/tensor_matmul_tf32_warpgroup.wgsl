@@ -3,7 +3,7 @@
 // Both factors have lines along k, of elements that tensor_round_tf32 has rounded.
 // Twin: src/tensor/cpu/matmul.rs, of rounded elements
 //
-// import: lib/product_tiles, lib/warpgroup, lib/warpgroup_singles, lib/group_tiles
+// import: lib/product_tiles, lib/stage_step, lib/warpgroup, lib/warpgroup_singles, lib/group_tiles
 
 // Depth of a step.
 const TILE_K: u32 = 32u;

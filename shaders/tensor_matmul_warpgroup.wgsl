@@ -2,7 +2,7 @@
 //
 // Twin: src/tensor/cpu/matmul.rs
 //
-// import: lib/product_tiles, lib/warpgroup, lib/warpgroup_halves, lib/group_tiles
+// import: lib/product_tiles, lib/stage_step, lib/warpgroup, lib/warpgroup_halves, lib/group_tiles
 enable f16;
 
 // Depth of a step.

@@ -1,16 +1,19 @@
 // Layer norm over the last axis of [rows, cols], (x - mean) / sqrt(variance + epsilon), or RMS norm,
 // x / sqrt(mean of squares + epsilon); then times a weight and plus a bias for each column.
 //
-// WIDTH invocations take a row; a workgroup as many rows as fit. A row is read three times, for RMS twice.
+// tensor_norm: WIDTH invocations hold a whole row in registers, up to 4 * HELD4 elements each, and read it once.
+// tensor_norm_long: a workgroup reads a row three times, for RMS twice.
 // Bindings: `a`, `out`: [rows, cols] f32 from element `offset` on; `weight`, `bias`: cols f32, or bound to `a` again if unused.
-// Preconditions: nothing is 0. A NaN makes its row NaN.
+// Preconditions: nothing is 0; for tensor_norm, cols <= 4 * HELD4 * WIDTH. A NaN makes its row NaN.
 // Twin: src/tensor/cpu/norm.rs
 //
 // import: lib/columns, lib/row_sum
 
-// Invocations per row: a power of two.
+// Invocations per row: a power of two; in tensor_norm_long, THREADS.
 override WIDTH: u32 = 256u;
 override THREADS: u32 = 256u;
+// vec4s that an invocation of tensor_norm holds: 8, or fewer for devices with few registers.
+override HELD4: u32 = 8u;
 override RMS: bool = false;
 override HAS_WEIGHT: bool = true;
 override HAS_BIAS: bool = true;
@@ -28,11 +31,15 @@ struct Params {
 @group(0) @binding(3) var<storage, read_write> out: array<f32>;
 @group(0) @binding(4) var<uniform> params: Params;
 
-/// Returns four elements of a row minus `mean`; 0 behind its end.
-fn load_centered(row_start: u32, col: u32, mean: f32) -> vec4<f32> {
+/// Returns elements of a row minus `mean`; 0 behind its end.
+fn centered(x: vec4<f32>, col: u32, mean: f32) -> vec4<f32> {
+    return select(vec4(0.0), x - mean, columns(col) < vec4(params.cols));
+}
+
+/// Returns four elements of a row; columns are clamped to its end.
+fn load_row4(row_start: u32, col: u32) -> vec4<f32> {
     let at = row_start + min(columns(col), vec4(params.cols - 1u));
-    let x = vec4(a[at.x], a[at.y], a[at.z], a[at.w]) - mean;
-    return select(vec4(0.0), x, columns(col) < vec4(params.cols));
+    return vec4(a[at.x], a[at.y], a[at.z], a[at.w]);
 }
 
 fn store_scaled(row_start: u32, col: u32, normal: f32) {
@@ -49,6 +56,18 @@ fn store_scaled(row_start: u32, col: u32, normal: f32) {
     out[row_start + col] = x;
 }
 
+fn store_scaled4(row_start: u32, col: u32, normal: vec4<f32>) {
+    store_scaled(row_start, col, normal.x);
+    store_scaled(row_start, col + WIDTH, normal.y);
+    store_scaled(row_start, col + 2u * WIDTH, normal.z);
+    store_scaled(row_start, col + 3u * WIDTH, normal.w);
+}
+
+/// Returns the mean of a row, of which `total` is the invocation's share.
+fn mean_of(i: u32, total: vec4<f32>) -> f32 {
+    return row_sum(i, (total.x + total.y) + (total.z + total.w)) / f32(params.cols);
+}
+
 @compute @workgroup_size(THREADS)
 fn tensor_norm(
     @builtin(workgroup_id) group: vec3<u32>,
@@ -59,31 +78,63 @@ fn tensor_norm(
     let row = (group.y * groups.x + group.x) * (THREADS / WIDTH) + i / WIDTH;
     // Invocations without a row recompute the last one and store nothing, so that barriers stay uniform.
     let start = params.offset + min(row, params.rows - 1u) * params.cols;
+    var x: array<vec4<f32>, 8>;
+    for (var k = 0u; k < HELD4; k++) {
+        x[k] = load_row4(start, 4u * k * WIDTH + lane);
+    }
     var mean = 0.0;
     if !RMS {
         var total = vec4(0.0);
-        for (var col = lane; col < params.cols; col += 4u * WIDTH) {
-            total += load_centered(start, col, 0.0);
+        for (var k = 0u; k < HELD4; k++) {
+            total += centered(x[k], 4u * k * WIDTH + lane, 0.0);
         }
-        mean = row_sum(i, lane, (total.x + total.y) + (total.z + total.w)) / f32(params.cols);
+        mean = mean_of(i, total);
         // The sum below reuses the workgroup memory.
         workgroupBarrier();
     }
     var squares = vec4(0.0);
-    for (var col = lane; col < params.cols; col += 4u * WIDTH) {
-        let x = load_centered(start, col, mean);
-        squares += x * x;
+    for (var k = 0u; k < HELD4; k++) {
+        x[k] = centered(x[k], 4u * k * WIDTH + lane, mean);
+        squares += x[k] * x[k];
     }
-    let sum = row_sum(i, lane, (squares.x + squares.y) + (squares.z + squares.w));
+    let variance = mean_of(i, squares);
     if row >= params.rows {
         return;
     }
-    let scale = inverseSqrt(sum / f32(params.cols) + params.epsilon);
-    for (var col = lane; col < params.cols; col += 4u * WIDTH) {
-        let x = load_centered(start, col, mean) * scale;
-        store_scaled(start, col, x.x);
-        store_scaled(start, col + WIDTH, x.y);
-        store_scaled(start, col + 2u * WIDTH, x.z);
-        store_scaled(start, col + 3u * WIDTH, x.w);
+    let scale = inverseSqrt(variance + params.epsilon);
+    for (var k = 0u; k < HELD4; k++) {
+        store_scaled4(start, 4u * k * WIDTH + lane, x[k] * scale);
+    }
+}
+
+@compute @workgroup_size(THREADS)
+fn tensor_norm_long(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) i: u32,
+) {
+    let row = group.y * groups.x + group.x;
+    let start = params.offset + min(row, params.rows - 1u) * params.cols;
+    var mean = 0.0;
+    if !RMS {
+        var total = vec4(0.0);
+        for (var col = i; col < params.cols; col += 4u * WIDTH) {
+            total += centered(load_row4(start, col), col, 0.0);
+        }
+        mean = mean_of(i, total);
+        workgroupBarrier();
+    }
+    var squares = vec4(0.0);
+    for (var col = i; col < params.cols; col += 4u * WIDTH) {
+        let x = centered(load_row4(start, col), col, mean);
+        squares += x * x;
+    }
+    let variance = mean_of(i, squares);
+    if row >= params.rows {
+        return;
+    }
+    let scale = inverseSqrt(variance + params.epsilon);
+    for (var col = i; col < params.cols; col += 4u * WIDTH) {
+        store_scaled4(start, col, centered(load_row4(start, col), col, mean) * scale);
     }
 }

@@ -71,7 +71,7 @@ fn tensor_softmax(
         x[k] = load_clamped(start, 4u * k * WIDTH + lane);
         most = max(most, x[k]);
     }
-    let largest = row_max(i, lane, max(max(most.x, most.y), max(most.z, most.w)));
+    let largest = row_max(i, max(max(most.x, most.y), max(most.z, most.w)));
     var total = vec4(0.0);
     for (var k = 0u; k < HELD4; k++) {
         let below = x[k] - largest;
@@ -79,7 +79,7 @@ fn tensor_softmax(
         total += powers;
         x[k] = select(powers, below, LOG);
     }
-    let sum = row_sum(i, lane, (total.x + total.y) + (total.z + total.w));
+    let sum = row_sum(i, (total.x + total.y) + (total.z + total.w));
     if row >= params.rows {
         return;
     }
@@ -107,8 +107,8 @@ fn tensor_softmax_long(
         total = total * exp(most - next) + ((powers.x + powers.y) + (powers.z + powers.w));
         most = next;
     }
-    let largest = row_max(i, i, most);
-    let sum = row_sum(i, i, total * exp(most - largest));
+    let largest = row_max(i, most);
+    let sum = row_sum(i, total * exp(most - largest));
     if row >= params.rows {
         return;
     }

@@ -3,8 +3,6 @@
 // The file that imports these declares the binding `params`; the constants UNIT, the elements of a unit of 16 bytes, WIDTH, the invocations of a
 // workgroup, TILE_M, TILE_N and TILE_K; STRIDE_A and STRIDE_B, the parts of units from a line to the next in workgroup memory; and STAGE, the
 // parts of units of a step.
-//
-// import: lib/stage
 
 override STAGES: u32 = 2u;
 // Elements along k are contiguous in memory.
@@ -119,21 +117,4 @@ fn left_share(tile: Tile, i: u32, to: u32) -> Share {
 fn right_share(tile: Tile, i: u32, to: u32) -> Share {
     let first = params.offset_b + tile.batch * params.batch_b;
     return share_of(B_BY_K, UNITS_B, to, i, first, params.pitch_b, tile.column, params.n);
-}
-
-// Starts the copies of the step at `k`, TILE_K * n.
-fn stage_step(a: Share, b: Share, k: u32, stage: u32) {
-    let inside_a = n_inside(a, A_BY_K, k, LINES_A);
-    let place_a = a.place + k / TILE_K * a.step;
-    let to_a = stage * STAGE + a.to;
-    for (var own = 0u; own < OWN_A; own++) {
-        stage_left(to_a + own * LINES_A * STRIDE_A, place_a + own * a.next, own < inside_a);
-    }
-    let inside_b = n_inside(b, B_BY_K, k, LINES_B);
-    let place_b = b.place + k / TILE_K * b.step;
-    let to_b = stage * STAGE + b.to;
-    for (var own = 0u; own < OWN_B; own++) {
-        stage_right(to_b + own * LINES_B * STRIDE_B, place_b + own * b.next, own < inside_b);
-    }
-    end_stage();
 }

@@ -5,7 +5,7 @@
 // the constants UNIT, the elements of a unit of 16 bytes, and PAD_A and PAD_B, the parts of units by which rows of tiles are padded in
 // workgroup memory.
 //
-// import: lib/plain/finish
+// import: lib/plain/finish, lib/edge_tiles
 
 // Subgroups of a workgroup along m and n.
 override SUBGROUPS_M: u32 = 2u;
@@ -24,12 +24,6 @@ override TILE_N: u32 = 16u * MATRICES_N * SUBGROUPS_N;
 override STRIDE_A: u32 = 2u * UNITS_A + PAD_A;
 override STRIDE_B: u32 = 2u * UNITS_B + PAD_B;
 override STAGE: u32 = ROWS_A * STRIDE_A + ROWS_B * STRIDE_B;
-override EDGE: u32 = 256u * SUBGROUPS_M * SUBGROUPS_N;
-
-// A matrix of each subgroup, on its way to the edge of the result.
-var<workgroup> sh_edge: array<f32, EDGE>;
-
-alias Sum = coop_mat16x16<f32, C>;
 
 alias Sums = array<array<Sum, 4>, 4>;
 
@@ -38,39 +32,21 @@ fn place_in_stage(begin: u32, units: u32, stride: u32, i: u32) -> u32 {
     return begin + i / units * stride + 2u * (i % units);
 }
 
-// Stores a matrix of which a part is outside of the result, or which has an epilogue, through workgroup memory.
-fn store_edge(sum: Sum, start: u32, row: u32, column: u32, subgroup: u32, lane: u32) {
-    let own_edge = 256u * subgroup;
-    coopStoreT(sum, &sh_edge[own_edge], 16u);
-    workgroupBarrier();
-    for (var own = lane; own < 256u; own += 32u) {
-        let y = row + own / 16u;
-        let x = column + own % 16u;
-        if y < params.m && x < params.n {
-            let to = start + y * params.n + x;
-            c[to] = finished(vec4(sh_edge[own_edge + own]), vec4(to), vec4(x), vec4(true)).x;
-        }
-    }
-    workgroupBarrier();
-}
-
 // Stores a subgroup's matrices, whose first row and column are `own_row` and `own_column` of the tile.
-fn store_tile(sums: ptr<function, Sums>, tile: Tile, own_row: u32, own_column: u32, subgroup: u32, lane: u32) {
-    let start = (tile.batch * params.n_slices + tile.slice) * params.m * params.n;
-    let row = tile.row + own_row;
-    let column = tile.column + own_column;
+fn store_tile(sums: ptr<function, Sums>, tile: Tile, own_row: u32, own_column: u32, i: u32) {
+    let edge = edge_of(tile, own_row, own_column, i);
     let stride = params.n;
     if !IS_FUSED && tile.row + TILE_M <= params.m && tile.column + TILE_N <= params.n {
         for (var y = 0u; y < MATRICES_M; y++) {
             for (var x = 0u; x < MATRICES_N; x++) {
-                let to = start + (row + 16u * y) * stride + column + 16u * x;
+                let to = edge.start + (edge.row + 16u * y) * stride + edge.column + 16u * x;
                 coopStoreT((*sums)[y][x], &c[to], stride);
             }
         }
     } else {
         for (var y = 0u; y < MATRICES_M; y++) {
             for (var x = 0u; x < MATRICES_N; x++) {
-                store_edge((*sums)[y][x], start, row + 16u * y, column + 16u * x, subgroup, lane);
+                store_edge((*sums)[y][x], edge, y, x);
             }
         }
     }

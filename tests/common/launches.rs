@@ -134,20 +134,43 @@ const PACKED: [(Quantization, bool); 6] = [
 /// Returns products on matrix units, with factors in either order.
 fn jobs_on_matrix_units() -> Vec<Job> {
     let mut jobs = Vec::new();
-    // Sizes and workgroup memory for each configuration.
-    for (workgroup_bytes, size, has_warpgroups) in [
-        (227 << 10, 4096, false),
-        (227 << 10, 1024, false),
-        (227 << 10, 768, false),
-        (227 << 10, 704, false),
-        (227 << 10, 512, false),
-        (163 << 10, 4096, false),
-        (48 << 10, 4096, false),
-        (227 << 10, 4096, true),
-        (227 << 10, 1408, true),
-        (227 << 10, 1024, true),
-        (227 << 10, 896, true),
-        (227 << 10, 512, true),
+    let subgroups = MatrixUnits {
+        n_units: 132,
+        workgroup_bytes: 227 << 10,
+        has_warpgroups: false,
+        copies_asynchronously: true,
+    };
+    let warpgroups = MatrixUnits {
+        has_warpgroups: true,
+        ..subgroups
+    };
+    let ahead = MatrixUnits {
+        workgroup_bytes: 48 << 10,
+        copies_asynchronously: false,
+        ..subgroups
+    };
+    let with = |workgroup_bytes| MatrixUnits {
+        workgroup_bytes,
+        ..subgroups
+    };
+    // Sizes and devices for each configuration.
+    for (units, size) in [
+        (subgroups, 4096),
+        (subgroups, 1024),
+        (subgroups, 768),
+        (subgroups, 704),
+        (subgroups, 512),
+        (with(163 << 10), 4096),
+        (with(48 << 10), 4096),
+        (warpgroups, 4096),
+        (warpgroups, 1408),
+        (warpgroups, 1024),
+        (warpgroups, 896),
+        (warpgroups, 512),
+        (ahead, 4096),
+        (ahead, 4072),
+        (ahead, 1024),
+        (ahead, 512),
     ] {
         for transposed in [[false, false], [false, true], [true, false], [true, true]] {
             let [a, b] = transposed.map(|transposed| Matrix {
@@ -162,18 +185,15 @@ fn jobs_on_matrix_units() -> Vec<Job> {
                 a,
                 b,
             };
-            let units = MatrixUnits {
-                n_units: 132,
-                workgroup_bytes,
-                has_warpgroups,
-            };
             // The epilogue does not depend on the order of the factors: one is enough.
             let n_epilogues = if transposed == [false, true] { 2 } else { 1 };
             for epilogue in epilogues().into_iter().take(n_epilogues) {
                 for dtype in [DType::F16, DType::BF16] {
                     jobs.extend(matmul_half_job(&what, dtype, epilogue, units, LARGE).unwrap());
                 }
-                jobs.extend(matmul_tf32_job(&what, epilogue, units, LARGE).unwrap());
+                if units.copies_asynchronously {
+                    jobs.extend(matmul_tf32_job(&what, epilogue, units, LARGE).unwrap());
+                }
             }
         }
     }
@@ -269,7 +289,7 @@ pub const STEPS: [Step; 23] = [
 fn layer_jobs(limits: Limits) -> Vec<Job> {
     let mut jobs = Vec::new();
     for norm in [Norm::Rms { epsilon: 1e-5 }, Norm::Layer { epsilon: 1e-5 }] {
-        for (rows, cols) in [(3, 7), (1000, 768), (2, 100_000)] {
+        for (rows, cols) in [(3, 7), (1000, 768), (2, 20_000), (2, 100_000)] {
             for (has_weight, has_bias) in [(false, false), (true, false), (true, true)] {
                 let job = norm_job(norm, [rows, cols], [has_weight, has_bias], limits);
                 jobs.push(job.unwrap());

@@ -64,7 +64,6 @@ pub fn matrices_of_any_form_work(subject: &Subject) {
         mlp: Mlp::Gelu,
         ..LayerConfig::decoder(48, 4, 70)
     };
-    let has_units = matches!(subject, Subject::Gpu(device) if device.info().api == "cuda");
     let halves = HALVES.into_iter().flat_map(|dtype| {
         let form = Form::As(dtype);
         [(even.clone(), form), (odd.clone(), form)]
@@ -86,7 +85,7 @@ pub fn matrices_of_any_form_work(subject: &Subject) {
             let exact = model.exact(None, &input);
             // On matrix units, rows are rounded to the type of the matrix.
             let tolerance = match form {
-                Form::As(dtype) if has_units && n > 8 => rounding(dtype),
+                Form::As(dtype) if subject.rounds_rows(dtype) && n > 8 => rounding(dtype),
                 _ => LAYER,
             };
             let what = format!("{n} rows, {form:?}, {:?}", model.config);

@@ -2,7 +2,7 @@
 //! weights.
 
 use pagepress::gpu::runtime::block_on;
-use pagepress::gpu::{Backend, GpuDevice, WgslForwardPass};
+use pagepress::gpu::{GpuDevice, WgslForwardPass};
 use pagepress::tensor::layer::{LayerConfig, LayerWeights, Linear, Norm};
 use pagepress::tensor::{DType, GpuTensor, Quantization, Shape, cpu};
 
@@ -199,10 +199,9 @@ pub fn a_small_llama_gives_the_logits_of_pytorch(subject: &Subject) {
         .flat_map(|token| &table[token * HIDDEN..][..HIDDEN])
         .copied()
         .collect();
-    // CUDA may round 12 rows to the type of the matrices.
-    let wide = match subject {
-        Subject::Gpu(device) if device.info().api == "cuda" => NARROW,
-        _ => WIDE,
+    let wide = match subject.rounds_rows(DType::F16) {
+        true => NARROW,
+        false => WIDE,
     };
     for (name, form, kv_type, tolerance) in [
         ("f32", Form::As(DType::F32), DType::F32, WIDE),

@@ -5,7 +5,7 @@ use pagepress::gpu::EngineChoice;
 use pagepress::gpu::{DeviceRequest, GpuDevice};
 use pagepress::tensor::layer::{Attention, Norm};
 use pagepress::tensor::{
-    Epilogue, GpuTensor, Precision, Quantization, QuantizedWeights, Reduction, Shape, Step,
+    DType, Epilogue, GpuTensor, Precision, Quantization, QuantizedWeights, Reduction, Shape, Step,
     TensorView, cpu,
 };
 use pagepress::{Error, Result};
@@ -93,6 +93,26 @@ impl Subject {
         };
         let device = pagepress::gpu::runtime::block_on(shared(&request));
         [Self::Gpu(device.unwrap())]
+    }
+
+    /// Returns true if layers round rows to the type of a 16-bit matrix, which matrix units multiply: those of CUDA, and those of Vulkan for
+    /// halves, if workgroups have enough memory.
+    pub fn rounds_rows(&self, dtype: DType) -> bool {
+        use pagepress::gpu::Backend;
+        let Self::Gpu(device) = self else {
+            return false;
+        };
+        let (info, capabilities) = (device.info(), device.capabilities());
+        match info.api {
+            "cuda" => true,
+            "vulkan" => {
+                dtype == DType::F16
+                    && capabilities.cooperative_matrices
+                    && info.subgroup_size == (32, 32)
+                    && capabilities.max_workgroup_bytes >= 28 << 10
+            }
+            _ => false,
+        }
     }
 
     /// Returns the device if its warpgroups multiply matrices in workgroup memory, and if its bindings take more than a few rows.

@@ -333,6 +333,7 @@ mod tests {
         n_units: 132,
         workgroup_bytes: 227 << 10,
         has_warpgroups: true,
+        copies_asynchronously: true,
     };
 
     fn size(n_q: u64, n_k: u64) -> AttentionSize {

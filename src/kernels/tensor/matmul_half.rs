@@ -6,7 +6,7 @@ use crate::kernels::{Job, KernelInfo};
 use crate::ops::{DType, Epilogue};
 use crate::{Error, Result};
 
-/// The kernel. Only CUDA runs it: the compiler of NVIDIA's driver for Vulkan spills its registers.
+/// The kernel for engines whose copies to workgroup memory run asynchronously: CUDA. The compiler of NVIDIA's driver for Vulkan spills its registers.
 const KERNEL: KernelInfo = super::kernel(
     "tensor_matmul_half",
     shader!("tensor_matmul_half.wgsl"),
@@ -17,6 +17,13 @@ const KERNEL: KernelInfo = super::kernel(
 const GROUPS: KernelInfo = super::kernel(
     "tensor_matmul_warpgroup",
     shader!("tensor_matmul_warpgroup.wgsl"),
+    &[R, R, W, U],
+);
+
+/// The kernel for other engines.
+static HALF_AHEAD: KernelInfo = super::kernel(
+    "tensor_matmul_half_ahead",
+    shader!("tensor_matmul_half_ahead.wgsl"),
     &[R, R, W, U],
 );
 
@@ -55,6 +62,21 @@ const FORMS: [Form; 10] = [
     Form::new([2, 2], [4, 4], 2, 32, 250),
 ];
 
+/// Configurations without asynchronous copies, with speeds on an H200 through Vulkan.
+const AHEAD_FORMS: [Form; 2] = [Form::ahead([2, 4], 250), Form::ahead([2, 2], 128)];
+
+/// The kernels of halves for engines without asynchronous copies.
+const AHEAD: Staged = Staged {
+    kernel: &HALF_AHEAD,
+    of_warpgroups: None,
+    fused: None,
+    rounds_first: false,
+    dtype: DType::F16,
+    unit: 4,
+    pads: [8; 2],
+    forms: &AHEAD_FORMS,
+};
+
 /// Returns the kernels of a 16-bit type.
 const fn staged(dtype: DType) -> Staged {
     let (kernel, groups, fused) = match dtype {
@@ -64,16 +86,18 @@ const fn staged(dtype: DType) -> Staged {
     Staged {
         kernel,
         of_warpgroups: Some(groups),
-        fused: [&fused[0], &fused[1]],
+        fused: Some([&fused[0], &fused[1]]),
         rounds_first: false,
         dtype,
+        unit: 8,
         pads: [8; 2],
         forms: &FORMS,
     }
 }
 
 /// Returns the launch that computes [`Slot::Out`], `[batch, m, n]` of `f32`, from `A` and `B` of the 16-bit type
-/// `dtype`, with an epilogue, on matrix units; `None` if a buffer exceeds a binding or the device has too little workgroup memory.
+/// `dtype`, with an epilogue, on matrix units; `None` if a buffer exceeds a binding, if the device has too little workgroup memory, and for
+/// bfloat16 without asynchronous copies.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a length of 0, for matrices that exceed their buffers, and for factors that the kernel
@@ -85,15 +109,33 @@ pub fn matmul_half_job(
     units: MatrixUnits,
     max_binding_bytes: u64,
 ) -> Result<Option<Job>> {
-    let kernels = staged(dtype);
-    if dtype == DType::F32 || !kernels.takes(what) {
+    if dtype == DType::F32 || !staged(dtype).takes(what) {
         return Err(Error::InvalidArgument {
             name: "product",
             value: format!("{what:?} of {dtype:?}"),
             expected: "16-bit elements in lines that start at multiples of 8",
         });
     }
-    staged_job(what, kernels, epilogue, units, max_binding_bytes)
+    match kernels(dtype, units) {
+        Some(kernels) => staged_job(what, kernels, epilogue, units, max_binding_bytes),
+        None => Ok(None),
+    }
+}
+
+/// Returns true if a device has a configuration for products of a 16-bit type.
+#[must_use]
+pub fn multiplies_halves(dtype: DType, units: MatrixUnits) -> bool {
+    kernels(dtype, units)
+        .is_some_and(|kernels| kernels.forms.iter().any(|form| form.fits(kernels, units)))
+}
+
+/// Returns the kernels of a 16-bit type for a device.
+const fn kernels(dtype: DType, units: MatrixUnits) -> Option<Staged> {
+    match (units.copies_asynchronously, dtype) {
+        (true, _) => Some(staged(dtype)),
+        (false, DType::F16) => Some(AHEAD),
+        (false, _) => None,
+    }
 }
 
 /// Returns the launch of one product of dense matrices of halves on matrix units, by warpgroups or by subgroups; `None` where k or n
@@ -118,6 +160,7 @@ mod tests {
         n_units: 132,
         workgroup_bytes: 227 << 10,
         has_warpgroups: false,
+        copies_asynchronously: true,
     };
     const H100: MatrixUnits = MatrixUnits {
         has_warpgroups: true,
@@ -133,6 +176,50 @@ mod tests {
         let (form, _) = choose(HALVES, &dense(n, n, n), units)?;
         let [rows, columns] = form.tile();
         Some([rows, columns, form.depth])
+    }
+
+    /// A GPU through Vulkan.
+    const VULKAN: MatrixUnits = MatrixUnits {
+        workgroup_bytes: 48 << 10,
+        copies_asynchronously: false,
+        ..A100
+    };
+
+    /// Returns the value of an override of a job's first launch.
+    fn override_of(job: &Job, name: &str) -> Option<u32> {
+        let mut overrides = job.launches[0].overrides.iter();
+        overrides.find(|(own, _)| *own == name).map(|&(_, n)| n)
+    }
+
+    #[test]
+    fn without_asynchronous_copies_halves_have_a_kernel_of_their_own() {
+        let job = |what: &Product, dtype, epilogue| {
+            matmul_half_job(what, dtype, epilogue, VULKAN, 1 << 30).unwrap()
+        };
+        let none = Epilogue::default();
+        let whole = job(&dense(4096, 4096, 4096), DType::F16, none).unwrap();
+        assert_eq!(whole.launches.len(), 1);
+        assert_eq!(whole.launches[0].kernel.name, "tensor_matmul_half_ahead");
+        assert_eq!(override_of(&whole, "WHOLE"), Some(1));
+        for size in [[4097, 4096, 4096], [4096, 4104, 4096], [4096, 4096, 4072]] {
+            let [m, n, k] = size;
+            let cut = job(&dense(m, n, k), DType::F16, none).unwrap();
+            assert_eq!(override_of(&cut, "WHOLE"), Some(0), "{size:?}");
+        }
+        // An epilogue takes a launch of its own.
+        let bias = Epilogue {
+            bias: Some(()),
+            ..none
+        };
+        let finished = job(&dense(4096, 4096, 4096), DType::F16, bias).unwrap();
+        assert_eq!(finished.launches.len(), 2);
+        assert!(job(&dense(4096, 4096, 4096), DType::BF16, none).is_none());
+        assert!(multiplies_halves(DType::F16, VULKAN) && !multiplies_halves(DType::BF16, VULKAN));
+        let least = MatrixUnits {
+            workgroup_bytes: 8 << 10,
+            ..VULKAN
+        };
+        assert!(!multiplies_halves(DType::F16, least));
     }
 
     #[test]

@@ -14,12 +14,14 @@ pub(super) struct Staged {
     pub(super) kernel: &'static KernelInfo,
     /// The kernel of configurations of warpgroups.
     pub(super) of_warpgroups: Option<&'static KernelInfo>,
-    /// The kernels with an epilogue: in place of `kernel`, and of `of_warpgroups`.
-    pub(super) fused: [&'static KernelInfo; 2],
+    /// The kernels with an epilogue: in place of `kernel`, and of `of_warpgroups`. `None` if an epilogue takes a launch of its own.
+    pub(super) fused: Option<[&'static KernelInfo; 2]>,
     /// Warpgroups multiply rounded copies of the factors, which other launches make.
     pub(super) rounds_first: bool,
     /// Type of the elements of both factors.
     pub(super) dtype: DType,
+    /// Elements of a unit, in which the kernel counts offsets and pitches.
+    pub(super) unit: u64,
     /// Elements by which rows of tiles are padded, where these are along k and where they are not.
     pub(super) pads: [u64; 2],
     /// Configurations, the fastest for large products first. The last one fits the workgroup memory of every GPU.
@@ -35,7 +37,7 @@ impl Staged {
     }
 }
 
-/// Returns the number of elements of the units that a kernel copies: 16 bytes.
+/// Returns the number of elements of 16 bytes, at whose multiples the lines of factors begin.
 pub(super) const fn unit(dtype: DType) -> u64 {
     4 * dtype.per_word()
 }
@@ -49,13 +51,20 @@ pub struct MatrixUnits {
     pub workgroup_bytes: u64,
     /// Warpgroups multiply matrices in workgroup memory.
     pub has_warpgroups: bool,
+    /// Copies from storage to workgroup memory run asynchronously.
+    pub copies_asynchronously: bool,
 }
+
+/// Terms of a step of [`Multipliers::Ahead`]; a turn of its kernel's loop has four steps.
+const AHEAD_TERMS: u64 = 16;
 
 /// The invocations that multiply a part of a workgroup's tile together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Multipliers {
     /// Subgroups, along m and n, of these numbers of matrices of 16 by 16 elements.
     Subgroups([u64; 2], [u64; 2]),
+    /// Subgroups, along m and n, of 64 rows and columns each, whose next steps are on their way to registers.
+    Ahead([u64; 2]),
     /// Warpgroups, along m, of 64 rows and this number of columns.
     Warpgroups(u64, u64),
 }
@@ -103,6 +112,16 @@ impl Form {
         }
     }
 
+    /// Returns the configuration of these numbers of subgroups, of 64 rows and columns each, whose next steps are on their way to registers.
+    pub(super) const fn ahead(subgroups: [u64; 2], speed: u64) -> Self {
+        Self {
+            multipliers: Multipliers::Ahead(subgroups),
+            stages: 2,
+            depth: 4 * AHEAD_TERMS,
+            speed,
+        }
+    }
+
     pub(super) const fn is_of_warpgroups(self) -> bool {
         matches!(self.multipliers, Multipliers::Warpgroups(..))
     }
@@ -114,6 +133,7 @@ impl Form {
                 16 * matrices[0] * subgroups[0],
                 16 * matrices[1] * subgroups[1],
             ],
+            Multipliers::Ahead(subgroups) => [64 * subgroups[0], 64 * subgroups[1]],
             Multipliers::Warpgroups(groups, columns) => [64 * groups, columns],
         }
     }
@@ -122,11 +142,15 @@ impl Form {
     pub(super) fn workgroup_bytes(self, staged: Staged) -> u64 {
         let [rows, columns] = self.tile();
         let element = 4 / staged.dtype.per_word();
-        let Multipliers::Subgroups(subgroups, _) = self.multipliers else {
-            return element * self.stages * self.depth * (rows + columns);
+        let (subgroups, depth) = match self.multipliers {
+            Multipliers::Subgroups(subgroups, _) => (subgroups, self.depth),
+            Multipliers::Ahead(subgroups) => (subgroups, AHEAD_TERMS),
+            Multipliers::Warpgroups(..) => {
+                return element * self.stages * self.depth * (rows + columns);
+            }
         };
         let [along_k, across_k] = staged.pads;
-        let lines = |n: u64| (n * (self.depth + along_k)).max(self.depth * (n + across_k));
+        let lines = |n: u64| (n * (depth + along_k)).max(depth * (n + across_k));
         let edge = 1024 * subgroups[0] * subgroups[1];
         element * self.stages * (lines(rows) + lines(columns)) + edge
     }
@@ -134,14 +158,14 @@ impl Form {
     /// Returns true if a device can run the configuration.
     pub(super) fn fits(self, staged: Staged, units: MatrixUnits) -> bool {
         let is_known = match self.multipliers {
-            Multipliers::Subgroups(..) => true,
+            Multipliers::Subgroups(..) | Multipliers::Ahead(_) => true,
             Multipliers::Warpgroups(..) => units.has_warpgroups && staged.of_warpgroups.is_some(),
         };
         is_known && self.workgroup_bytes(staged) <= units.workgroup_bytes
     }
 
-    /// Returns the overrides of the kernel.
-    fn overrides(self) -> Vec<(&'static str, u32)> {
+    /// Returns the overrides of the kernel for a product in slices of k.
+    fn overrides(self, what: &Product) -> Vec<(&'static str, u32)> {
         let of_multipliers = match self.multipliers {
             Multipliers::Subgroups(subgroups, matrices) => vec![
                 ("SUBGROUPS_M", subgroups[0]),
@@ -149,6 +173,11 @@ impl Form {
                 ("MATRICES_M", matrices[0]),
                 ("MATRICES_N", matrices[1]),
                 ("TILE_K", self.depth),
+            ],
+            Multipliers::Ahead(subgroups) => vec![
+                ("SUBGROUPS_M", subgroups[0]),
+                ("SUBGROUPS_N", subgroups[1]),
+                ("WHOLE", self.divides(what).into()),
             ],
             Multipliers::Warpgroups(groups, columns) => {
                 vec![("GROUPS", groups), ("TILE_N", columns)]
@@ -158,13 +187,21 @@ impl Form {
         all.map(|(name, n)| (name, n as u32)).collect()
     }
 
-    /// Returns the kernel with an epilogue.
-    fn fused_kernel(self, staged: Staged) -> &'static KernelInfo {
-        let [of_subgroups, of_warpgroups] = staged.fused;
-        match (self.multipliers, staged.of_warpgroups) {
+    /// Returns true if tiles and steps divide a product without a rest.
+    const fn divides(self, what: &Product) -> bool {
+        let [rows, columns] = self.tile();
+        what.m.is_multiple_of(rows)
+            && what.n.is_multiple_of(columns)
+            && what.k.is_multiple_of(self.depth)
+    }
+
+    /// Returns the kernel with an epilogue, if there is one.
+    fn fused_kernel(self, staged: Staged) -> Option<&'static KernelInfo> {
+        let [of_subgroups, of_warpgroups] = staged.fused?;
+        Some(match (self.multipliers, staged.of_warpgroups) {
             (Multipliers::Warpgroups(..), Some(_)) => of_warpgroups,
             _ => of_subgroups,
-        }
+        })
     }
 
     /// Returns the estimated time in ns of a product in slices of k.
@@ -237,23 +274,30 @@ pub(super) fn job_of(
         (Slot::B, padded_bytes_of(staged.dtype, what.b.n)),
         (Slot::Out, padded_bytes(n_out)),
     ];
-    buffers.extend((slices > 1).then(|| (Slot::Slices, padded_bytes(slices * n_out))));
     let finish = what.finish(epilogue);
+    let fused = match slices {
+        1 if !epilogue.is_none() => form.fused_kernel(staged),
+        _ => None,
+    };
+    let out = if slices == 1 && (epilogue.is_none() || fused.is_some()) {
+        Slot::Out
+    } else {
+        buffers.push((Slot::Slices, padded_bytes(slices * n_out)));
+        Slot::Slices
+    };
     buffers.extend(finish.buffers());
     if buffers.iter().any(|(_, n)| *n > max_binding_bytes) {
         return Ok(None);
     }
     let mut job = Job {
         buffers,
-        launches: vec![launch(what, staged, form, k_slice)],
+        launches: vec![launch(what, staged, form, k_slice, out)],
     };
-    if !epilogue.is_none() {
-        if slices > 1 {
-            job.launches
-                .push(finish.sum(Slot::Slices, slices, Limits::WEBGPU));
-        } else if let [only] = &mut job.launches[..] {
-            fuse(only, form.fused_kernel(staged), finish);
-        }
+    if let ([only], Some(fused)) = (&mut job.launches[..], fused) {
+        fuse(only, fused, finish);
+    } else if !epilogue.is_none() {
+        let sum = finish.sum(Slot::Slices, slices, Limits::WEBGPU);
+        job.launches.push(sum);
     } else if slices > 1 {
         let size = [what.batch, slices, what.m * what.n];
         append_sum(&mut job, size, Limits::of_bindings(max_binding_bytes))?;
@@ -281,11 +325,11 @@ pub(super) fn staged_launch(
     let k_slice = k.next_multiple_of(form.depth);
     staged
         .takes(&what)
-        .then(|| launch(&what, staged, form, k_slice))
+        .then(|| launch(&what, staged, form, k_slice, Slot::Out))
 }
 
-fn launch(what: &Product, staged: Staged, form: Form, k_slice: u64) -> Launch {
-    let unit = unit(staged.dtype);
+fn launch(what: &Product, staged: Staged, form: Form, k_slice: u64, out: Slot) -> Launch {
+    let unit = staged.unit;
     let [rows, columns] = form.tile();
     let (tiles_m, tiles_n) = (what.m.div_ceil(rows), what.n.div_ceil(columns));
     let slices = what.k.div_ceil(k_slice);
@@ -309,9 +353,8 @@ fn launch(what: &Product, staged: Staged, form: Form, k_slice: u64) -> Launch {
         0,
         0,
     ];
-    let out = if slices == 1 { Slot::Out } else { Slot::Slices };
     let args = [Slot::A, Slot::B, out].map(Arg::Buffer);
-    let mut overrides = form.overrides();
+    let mut overrides = form.overrides(what);
     overrides.extend([
         ("A_BY_K", (!a.transposed).into()),
         ("B_BY_K", b.transposed.into()),

@@ -40,9 +40,10 @@ static FUSED_GROUPS: KernelInfo = super::kernel(
 const STAGED: Staged = Staged {
     kernel: &TF32,
     of_warpgroups: Some(&GROUPS),
-    fused: [&FUSED, &FUSED_GROUPS],
+    fused: Some([&FUSED, &FUSED_GROUPS]),
     rounds_first: true,
     dtype: DType::F32,
+    unit: 4,
     pads: [4, 8],
     forms: &FORMS,
 };
@@ -122,6 +123,7 @@ mod tests {
         n_units: 132,
         workgroup_bytes: 227 << 10,
         has_warpgroups: false,
+        copies_asynchronously: true,
     };
     const H100: MatrixUnits = MatrixUnits {
         has_warpgroups: true,

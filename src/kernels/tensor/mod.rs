@@ -33,6 +33,7 @@ mod norm;
 mod quantized;
 mod reduce;
 mod rotary;
+mod row_workgroup;
 mod softmax;
 #[cfg(not(target_arch = "wasm32"))]
 mod unpack;
@@ -53,7 +54,7 @@ pub use elementwise::{Elementwise, MAX_STEPS, Source, Strided, elementwise_job};
 pub use epilogue::epilogue_job;
 pub use matmul::{matmul_epilogue_job, matmul_job, matmul_naive_job};
 #[cfg(not(target_arch = "wasm32"))]
-pub use matmul_half::matmul_half_job;
+pub use matmul_half::{matmul_half_job, multiplies_halves};
 pub use matmul_launch::{Matrix, Product};
 #[cfg(not(target_arch = "wasm32"))]
 pub use matmul_staged::{MatrixUnits, takes_units};
@@ -81,7 +82,7 @@ pub(super) use {
 
 /// All tensor kernels that every engine runs. [`matmul_half_job`], [`matmul_tf32_job`] and [`attention_half_job`] have
 /// others, for CUDA alone.
-pub const KERNELS: [&KernelInfo; 20] = [
+pub const KERNELS: [&KernelInfo; 21] = [
     &elementwise::ELEMENTWISE,
     &copy::COPY,
     &cast::CAST,
@@ -97,6 +98,7 @@ pub const KERNELS: [&KernelInfo; 20] = [
     &softmax::SOFTMAX,
     &softmax::SOFTMAX_LONG,
     &norm::NORM,
+    &norm::NORM_LONG,
     &rotary::ROTARY,
     &attention_launch::ATTENTION,
     &attention_launch::ATTENTION_MANY,

@@ -1,19 +1,14 @@
 //! Jobs of the normalisation of rows.
 
-use super::{
-    R, U, W, beyond_binding, check_sizes, grid, kernel, padded_bytes, rows_in_parts, takes_row,
-};
+use super::row_workgroup::RowWorkgroup;
+use super::{R, U, W, beyond_binding, check_sizes, kernel, padded_bytes, rows_in_parts, takes_row};
 use crate::Result;
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Slot};
 use crate::ops::Norm;
 
-pub(super) static NORM: KernelInfo =
-    kernel("tensor_norm", shader!("tensor_norm.wgsl"), &[R, R, R, W, U]);
-
-/// Number of elements per invocation. Only rows with more than `ITEMS * MAX_WIDTH` elements have more.
-const ITEMS: u64 = 16;
-/// Maximum number of invocations per row.
-const MAX_WIDTH: u32 = 256;
+const WGSL: &str = shader!("tensor_norm.wgsl");
+pub(super) static NORM: KernelInfo = kernel("tensor_norm", WGSL, &[R, R, R, W, U]);
+pub(super) static NORM_LONG: KernelInfo = kernel("tensor_norm_long", WGSL, &[R, R, R, W, U]);
 
 /// Returns the launches that normalise the rows of `A`, `[rows, cols]`, into [`Slot::Out`], with a weight per column in
 /// `B` and a bias per column in `Bias`, if present. There are several if all rows together are larger than a binding.
@@ -62,9 +57,7 @@ pub(in crate::kernels) fn norm_launch(
     [a, out]: [Arg; 2],
     offset: u64,
 ) -> Launch {
-    let most = limits.width(MAX_WIDTH).into();
-    let width = cols.div_ceil(ITEMS).next_power_of_two().min(most);
-    let threads = width.max(64);
+    let rows_of = RowWorkgroup::new(cols, limits);
     let given = |slot, is_there| match is_there {
         true => Arg::Buffer(slot),
         false => a.clone(),
@@ -77,15 +70,16 @@ pub(in crate::kernels) fn norm_launch(
         offset as u32,
     ];
     Launch {
-        kernel: &NORM,
-        overrides: vec![
-            ("WIDTH", width as u32),
-            ("THREADS", threads as u32),
+        kernel: match rows_of.is_held {
+            true => &NORM,
+            false => &NORM_LONG,
+        },
+        overrides: rows_of.overrides([
             ("RMS", matches!(norm, Norm::Rms { .. }).into()),
             ("HAS_WEIGHT", has_weight.into()),
             ("HAS_BIAS", has_bias.into()),
-        ],
-        grid: grid(rows.div_ceil(threads / width)),
+        ]),
+        grid: rows_of.grid(rows),
         args: vec![a, weight, bias, out, Arg::Params(params)],
     }
 }

@@ -1,11 +1,9 @@
 //! Jobs of softmax over rows.
 
-use super::{
-    R, U, W, beyond_binding, check_sizes, grid, kernel, padded_bytes, previous_power_of_two,
-    rows_in_parts, takes_row,
-};
+use super::row_workgroup::RowWorkgroup;
+use super::{R, U, W, beyond_binding, check_sizes, kernel, padded_bytes, rows_in_parts, takes_row};
 use crate::Result;
-use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Registers, Slot};
+use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Slot};
 
 const WGSL: &str = shader!("tensor_softmax.wgsl");
 pub(super) static SOFTMAX: KernelInfo = kernel("tensor_softmax", WGSL, &[R, W, U]);
@@ -40,74 +38,19 @@ pub(in crate::kernels) fn softmax_launch(
     [a, out]: [Arg; 2],
     offset: u64,
 ) -> Launch {
-    // Compilers give fewer registers to the invocations of larger workgroups.
-    let (widest, held4) = match limits.registers {
-        Registers::Fewest => (256, 3),
-        Registers::Few => (256, 8),
-        Registers::Usual | Registers::Many => (1024, 8),
-    };
-    // Maximum number of elements that an invocation keeps in registers.
-    let held = 4 * held4;
-    let most = limits
-        .invocations
-        .min(limits.workgroup_bytes / 8)
-        .min(widest);
-    let most = previous_power_of_two(most.into());
-    let width = cols.div_ceil(held / 2).next_power_of_two();
-    let is_held = cols <= held * most;
-    let (kernel, width, threads) = match is_held {
-        true => (&SOFTMAX, width.min(most), width.clamp(64, most.max(64))),
-        false => (&SOFTMAX_LONG, most.min(256), most.min(256)),
+    let rows_of = RowWorkgroup::new(cols, limits);
+    let kernel = match rows_of.is_held {
+        true => &SOFTMAX,
+        false => &SOFTMAX_LONG,
     };
     Launch {
         kernel,
-        overrides: vec![
-            ("WIDTH", width as u32),
-            ("THREADS", threads as u32),
-            ("LOG", log.into()),
-            ("HELD4", held4 as u32),
-        ],
-        grid: grid(rows.div_ceil(threads / width)),
+        overrides: rows_of.overrides([("LOG", log.into())]),
+        grid: rows_of.grid(rows),
         args: vec![
             a,
             out,
             Arg::Params([rows, cols, offset, 0].map(|n| n as u32).to_vec()),
         ],
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Returns the invocations per row and per workgroup.
-    fn widths(invocations: u32, cols: u64) -> (u32, u32) {
-        let limits = Limits {
-            invocations,
-            workgroup_bytes: 49_152,
-            ..Limits::WEBGPU
-        };
-        let args = [Arg::Buffer(Slot::A), Arg::Buffer(Slot::Out)];
-        let launch = softmax_launch([7, cols], false, limits, args, 0);
-        let value = |of: &str| launch.overrides.iter().find(|(name, _)| *name == of);
-        (
-            value("WIDTH").map_or(0, |v| v.1),
-            value("THREADS").map_or(0, |v| v.1),
-        )
-    }
-
-    /// Devices have limits such as 384 or 896, while the kernel halves the invocations of a row until one is left.
-    #[test]
-    fn invocations_of_a_row_are_a_power_of_two_within_any_limit() {
-        for invocations in 64..=1200 {
-            for cols in [1, 64, 1000, 4096, 9000, 20_000, 28_000, 100_000] {
-                let (width, threads) = widths(invocations, cols);
-                let fits = width <= threads && threads <= invocations && threads % width == 0;
-                assert!(
-                    width.is_power_of_two() && fits,
-                    "{invocations}, {cols}: {width} of {threads}"
-                );
-            }
-        }
     }
 }

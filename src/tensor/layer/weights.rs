@@ -10,8 +10,8 @@ use crate::{Error, Result};
 pub enum Weights<'a> {
     /// 32-bit floats.
     F32(&'a [f32]),
-    /// Bits of numbers of a type of 16 bits. Through CUDA, products of more than 8 rows run on matrix units, for which the
-    /// rows are rounded to that type.
+    /// Bits of numbers of a type of 16 bits. Through CUDA, and for f16 through Vulkan where subgroups have 32 invocations, products of more
+    /// than 8 rows run on matrix units, for which the rows are rounded to that type.
     Bits(DType, &'a [u16]),
     /// Blocks of quantized numbers, in the layout of GGUF files. A row is a whole number of blocks, and at most 131,072
     /// numbers.

@@ -7,7 +7,7 @@ use crate::Result;
 use crate::gpu::{Backend, Buffer};
 use crate::kernels::Slot;
 use crate::kernels::tensor::{
-    Matrix, MatrixUnits, Product, matmul_half_job, matmul_tf32_job, takes_units,
+    Matrix, MatrixUnits, Product, matmul_half_job, matmul_tf32_job, multiplies_halves, takes_units,
 };
 use crate::tensor::{DType, Epilogue, TensorView};
 
@@ -65,9 +65,30 @@ impl Recording {
         Ok(true)
     }
 
-    /// Returns the matrix units for a type that the kernels are made for: those of CUDA. Through Vulkan, the compiler of NVIDIA's driver
-    /// spills the kernels' registers, and f32 is as fast.
+    /// Returns the matrix units for products of a type: those of CUDA, and for halves those of Vulkan whose subgroups have 32 invocations.
     pub(crate) fn matrix_units(&self, dtype: DType) -> Option<MatrixUnits> {
+        let capabilities = self.device().capabilities();
+        let info = self.device().info();
+        match (info.api, dtype) {
+            ("cuda", _) => self.asynchronous_units(dtype),
+            ("vulkan", DType::F16)
+                if capabilities.cooperative_matrices && info.subgroup_size == (32, 32) =>
+            {
+                let units = MatrixUnits {
+                    n_units: USUAL_UNITS,
+                    workgroup_bytes: capabilities.max_workgroup_bytes.into(),
+                    has_warpgroups: false,
+                    copies_asynchronously: false,
+                };
+                multiplies_halves(dtype, units).then_some(units)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the matrix units of CUDA for a type, beside which copies to workgroup memory run asynchronously. Through Vulkan, the
+    /// compiler of NVIDIA's driver spills the kernels that are made for them.
+    pub(super) fn asynchronous_units(&self, dtype: DType) -> Option<MatrixUnits> {
         let capabilities = self.device().capabilities();
         self.units_of_cuda(match dtype {
             DType::F32 => false,
@@ -91,6 +112,7 @@ impl Recording {
             n_units: units.n.into(),
             workgroup_bytes: capabilities.max_workgroup_bytes.into(),
             has_warpgroups: capabilities.warpgroup_matrices,
+            copies_asynchronously: true,
         })
     }
 
@@ -104,6 +126,9 @@ impl Recording {
         Ok(copy)
     }
 }
+
+/// Compute units of a device that does not tell their number.
+const USUAL_UNITS: u64 = 128;
 
 /// Lengths and strides are 32-bit words in the kernel, and lengths are rounded up to tiles.
 const MOST: usize = u32::MAX as usize - 0xffff;

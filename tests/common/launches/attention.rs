@@ -54,6 +54,7 @@ pub fn attention_half_jobs() -> Vec<Job> {
             n_units: 132,
             workgroup_bytes: 227 << 10,
             has_warpgroups,
+            copies_asynchronously: true,
         };
         for (dim, n_q, mask) in [
             (64, 2000, Mask::None),
