@@ -31,19 +31,20 @@ struct Params {
 @group(0) @binding(3) var<storage, read_write> out: array<f32>;
 @group(0) @binding(4) var<uniform> params: Params;
 
-/// Returns elements of a row minus `mean`; 0 behind its end.
-fn centered(x: vec4<f32>, col: u32, mean: f32) -> vec4<f32> {
-    return select(vec4(0.0), x - mean, columns(col) < vec4(params.cols));
-}
-
-/// Returns four elements of a row; columns are clamped to its end.
+/// Returns four elements of a row; 0 behind its end.
 fn load_row4(row_start: u32, col: u32) -> vec4<f32> {
     let at = row_start + min(columns(col), vec4(params.cols - 1u));
-    return vec4(a[at.x], a[at.y], a[at.z], a[at.w]);
+    return select(vec4(0.0), vec4(a[at.x], a[at.y], a[at.z], a[at.w]), columns(col) < vec4(params.cols));
 }
 
-fn store_scaled(row_start: u32, col: u32, normal: f32) {
-    if col >= params.cols {
+/// Returns elements minus `mean`, of which the first is `n_before` elements behind the invocation's first one; 0 behind the end of the row, where
+/// `n_left` elements are left from the invocation's first one on. Conditions differ from those of loads and stores, or compilers keep all of them.
+fn centered(x: vec4<f32>, n_before: u32, n_left: u32, mean: f32) -> vec4<f32> {
+    return select(vec4(0.0), x - mean, columns(n_before) < vec4(n_left));
+}
+
+fn store_scaled(at: u32, end: u32, col: u32, normal: f32) {
+    if at >= end {
         return;
     }
     var x = normal;
@@ -53,14 +54,16 @@ fn store_scaled(row_start: u32, col: u32, normal: f32) {
     if HAS_BIAS {
         x += bias[col];
     }
-    out[row_start + col] = x;
+    out[at] = x;
 }
 
 fn store_scaled4(row_start: u32, col: u32, normal: vec4<f32>) {
-    store_scaled(row_start, col, normal.x);
-    store_scaled(row_start, col + WIDTH, normal.y);
-    store_scaled(row_start, col + 2u * WIDTH, normal.z);
-    store_scaled(row_start, col + 3u * WIDTH, normal.w);
+    let at = row_start + col;
+    let end = row_start + params.cols;
+    store_scaled(at, end, col, normal.x);
+    store_scaled(at + WIDTH, end, col + WIDTH, normal.y);
+    store_scaled(at + 2u * WIDTH, end, col + 2u * WIDTH, normal.z);
+    store_scaled(at + 3u * WIDTH, end, col + 3u * WIDTH, normal.w);
 }
 
 /// Returns the mean of a row, of which `total` is the invocation's share.
@@ -82,19 +85,21 @@ fn tensor_norm(
     for (var k = 0u; k < HELD4; k++) {
         x[k] = load_row4(start, 4u * k * WIDTH + lane);
     }
-    var mean = 0.0;
     if !RMS {
         var total = vec4(0.0);
         for (var k = 0u; k < HELD4; k++) {
-            total += centered(x[k], 4u * k * WIDTH + lane, 0.0);
+            total += x[k];
         }
-        mean = mean_of(i, total);
+        let mean = mean_of(i, total);
+        let n_left = params.cols - min(lane, params.cols);
+        for (var k = 0u; k < HELD4; k++) {
+            x[k] = centered(x[k], 4u * k * WIDTH, n_left, mean);
+        }
         // The sum below reuses the workgroup memory.
         workgroupBarrier();
     }
     var squares = vec4(0.0);
     for (var k = 0u; k < HELD4; k++) {
-        x[k] = centered(x[k], 4u * k * WIDTH + lane, mean);
         squares += x[k] * x[k];
     }
     let variance = mean_of(i, squares);
@@ -119,14 +124,14 @@ fn tensor_norm_long(
     if !RMS {
         var total = vec4(0.0);
         for (var col = i; col < params.cols; col += 4u * WIDTH) {
-            total += centered(load_row4(start, col), col, 0.0);
+            total += load_row4(start, col);
         }
         mean = mean_of(i, total);
         workgroupBarrier();
     }
     var squares = vec4(0.0);
     for (var col = i; col < params.cols; col += 4u * WIDTH) {
-        let x = centered(load_row4(start, col), col, mean);
+        let x = centered(load_row4(start, col), col, params.cols, mean);
         squares += x * x;
     }
     let variance = mean_of(i, squares);
@@ -135,6 +140,6 @@ fn tensor_norm_long(
     }
     let scale = inverseSqrt(variance + params.epsilon);
     for (var col = i; col < params.cols; col += 4u * WIDTH) {
-        store_scaled4(start, col, centered(load_row4(start, col), col, mean) * scale);
+        store_scaled4(start, col, (load_row4(start, col) - mean) * scale);
     }
 }
