@@ -3,9 +3,11 @@
 #[cfg(cuda_engine)]
 use pagepress::gpu::EngineChoice;
 use pagepress::gpu::{DeviceRequest, GpuDevice};
+#[cfg(not(target_arch = "wasm32"))]
+use pagepress::tensor::DType;
 use pagepress::tensor::layer::{Attention, Norm};
 use pagepress::tensor::{
-    DType, Epilogue, GpuTensor, Precision, Quantization, QuantizedWeights, Reduction, Shape, Step,
+    Epilogue, GpuTensor, Precision, Quantization, QuantizedWeights, Reduction, Shape, Step,
     TensorView, cpu,
 };
 use pagepress::{Error, Result};
@@ -97,6 +99,7 @@ impl Subject {
 
     /// Returns true if layers round rows to the type of a 16-bit matrix, which matrix units multiply: those of CUDA, and those of Vulkan for
     /// halves, if workgroups have enough memory.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn rounds_rows(&self, dtype: DType) -> bool {
         use pagepress::gpu::Backend;
         let Self::Gpu(device) = self else {
