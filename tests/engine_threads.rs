@@ -29,7 +29,7 @@ fn turn(@builtin(global_invocation_id) id: vec3<u32>) {
 const WORDS: usize = 4096;
 const THREADS: u32 = 8;
 const LAUNCHES: u32 = 60;
-/// Longest launch: several times as long as a poll of the device on a software GPU.
+/// Turns of the longest launch, which takes some milliseconds on a software GPU.
 const TURNS: u32 = 20_000;
 
 /// Launches the kernel with other numbers of turns each time, and checks the first and the last word.

@@ -13,10 +13,13 @@ use futures_channel::oneshot;
 use super::context::Context;
 use super::event::Event;
 use crate::Result;
-use crate::gpu::watch::{self, LOOK, Watch};
+use crate::gpu::watch::{self, Watch};
 
 /// Maximum number of threads per device. Work of one device completes nearly in order, so few are ever busy.
 const MAX_THREADS: usize = 4;
+
+/// Interval between two checks of the progress.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// Number of checks without a pending wait after which the watchdog thread ends.
 const IDLE_LOOKS: u32 = 5;

@@ -2,9 +2,6 @@
 
 use std::sync::Arc;
 
-#[cfg(not(target_arch = "wasm32"))]
-use parking_lot::FairMutex;
-
 use super::ENGINE;
 #[cfg(not(target_arch = "wasm32"))]
 use super::adapter;
@@ -196,8 +193,6 @@ impl WgpuDevice {
             max_allocation: limits.max_buffer_size / 4 * 4,
             #[cfg(not(target_arch = "wasm32"))]
             wait_limit: watch::limit(request, info.is_software()),
-            #[cfg(not(target_arch = "wasm32"))]
-            polls: FairMutex::default(),
             #[cfg(not(target_arch = "wasm32"))]
             n_done: Arc::default(),
             info,

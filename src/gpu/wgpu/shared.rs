@@ -7,8 +7,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures_channel::oneshot;
-#[cfg(not(target_arch = "wasm32"))]
-use parking_lot::FairMutex;
 
 use super::ENGINE;
 use super::allocation::Charged;
@@ -53,10 +51,6 @@ pub(super) struct Shared {
     pub max_allocation: u64,
     #[cfg(not(target_arch = "wasm32"))]
     pub wait_limit: Duration,
-    /// Held by the thread that polls the device. wgpu 30 panics if another thread processes the submission that a poll waited for in vain
-    /// (mended by its pull request 9958).
-    #[cfg(not(target_arch = "wasm32"))]
-    pub polls: FairMutex<()>,
     /// Number of submissions that have completed.
     #[cfg(not(target_arch = "wasm32"))]
     pub n_done: Arc<AtomicU64>,
@@ -69,17 +63,9 @@ pub(super) struct Shared {
 /// Number of turns of a browser's event loop to wait for a device-lost event.
 const TURNS_FOR_NEWS: u32 = 20;
 
-/// Maximum time of a poll, after which another thread may poll the device.
-#[cfg(not(target_arch = "wasm32"))]
-const POLL: Duration = Duration::from_millis(2);
-
 impl Shared {
-    /// Polls the device, so that wgpu frees resources that are no longer used. Leaves it to a thread that polls already.
+    /// Polls the device, so that wgpu frees resources that are no longer used.
     pub(super) fn let_go(&self) {
-        #[cfg(not(target_arch = "wasm32"))]
-        let Some(_polls) = self.polls.try_lock() else {
-            return;
-        };
         // A failed poll frees nothing; the caller's next allocation reports the error.
         drop(self.device.poll(wgpu::PollType::Poll));
     }
@@ -109,13 +95,12 @@ impl Shared {
     pub(super) fn wait_for(&self, submission_index: Option<wgpu::SubmissionIndex>) -> Result<()> {
         let mut watch = watch::Watch::new(self.wait_limit, self.n_done.load(Ordering::Relaxed));
         loop {
-            let polled = {
-                let _polls = self.polls.lock();
-                self.device.poll(wgpu::PollType::Wait {
-                    submission_index: submission_index.clone(),
-                    timeout: Some(watch.until_next_look().min(POLL)),
-                })
-            };
+            // No shorter time: wgpu 30 panics if another thread processes the submission that a poll waited for in vain (mended by its pull
+            // request 9958).
+            let polled = self.device.poll(wgpu::PollType::Wait {
+                submission_index: submission_index.clone(),
+                timeout: Some(watch.left()),
+            });
             self.faults.check()?;
             match polled {
                 Ok(_) => return Ok(()),
