@@ -33,8 +33,7 @@ struct Params {
 
 /// Returns four elements of a row; 0 behind its end.
 fn load_row4(row_start: u32, col: u32) -> vec4<f32> {
-    let at = row_start + min(columns(col), vec4(params.cols - 1u));
-    return select(vec4(0.0), vec4(a[at.x], a[at.y], a[at.z], a[at.w]), columns(col) < vec4(params.cols));
+    return select(vec4(0.0), load_clamped(row_start, col), columns(col) < vec4(params.cols));
 }
 
 /// Returns elements minus `mean`, of which the first is `n_before` elements behind the invocation's first one; 0 behind the end of the row, where

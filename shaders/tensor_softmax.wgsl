@@ -32,12 +32,6 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> out: array<f32>;
 @group(0) @binding(2) var<uniform> params: Params;
 
-/// Returns four elements of a row; columns are clamped to its end.
-fn load_clamped(row_start: u32, col: u32) -> vec4<f32> {
-    let at = row_start + min(columns(col), vec4(params.cols - 1u));
-    return vec4(a[at.x], a[at.y], a[at.z], a[at.w]);
-}
-
 /// Returns exp(x), and 0 behind the end of the row. Propagates NaN explicitly, since drivers may turn it into a number.
 fn exponentials(x: vec4<f32>, col: u32) -> vec4<f32> {
     return select(vec4(0.0), select(exp(x), x, is_nan(x)), columns(col) < vec4(params.cols));

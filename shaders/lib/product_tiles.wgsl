@@ -1,6 +1,6 @@
-// Tiles of products, and copies of the tiles of factors: parts of kernels that multiply matrices on matrix units.
+// Tiles of products, and each invocation's share of the tiles of factors: parts of kernels that multiply matrices on matrix units.
 //
-// The file that imports these declares the binding `params`; the constants UNIT, the elements of a unit of 16 bytes, WIDTH, the invocations of a
+// The file that imports these declares the binding `params`; the constants UNIT, the elements of a unit that is copied at once, WIDTH, the invocations of a
 // workgroup, TILE_M, TILE_N and TILE_K; STRIDE_A and STRIDE_B, the parts of units from a line to the next in workgroup memory; and STAGE, the
 // parts of units of a step.
 

@@ -39,7 +39,15 @@ pub enum Registers {
 /// Storage buffers of the crate's kernels that every engine runs, at most.
 pub(crate) const STORAGE_BUFFERS: u32 = 6;
 
+/// Number of compute units that is assumed where it is unknown.
+const UNITS: u32 = 128;
+
 impl Limits {
+    /// Returns the number of compute units, or the one that is assumed.
+    pub(crate) fn n_units(self) -> u32 {
+        self.compute_units.map_or(UNITS, |units| units.n)
+    }
+
     /// The default limits of WebGPU.
     pub const WEBGPU: Self = Self {
         binding_bytes: 128 << 20,

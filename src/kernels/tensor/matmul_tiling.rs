@@ -47,8 +47,6 @@ pub(super) const WIDE: [(Tiling, u64); 3] = [
 
 /// Workgroup memory of tiles on devices of unknown compute units: that of WebGPU, of which several workgroups fit.
 const WORKGROUP_BYTES: u32 = 16 << 10;
-/// Number of compute units that is assumed where it is unknown.
-const UNITS: u32 = 128;
 
 /// Number of workgroups that keeps a large device busy.
 const ENOUGH_TILES: u64 = 256;
@@ -105,7 +103,7 @@ impl TileLimits {
                 None if is_wide => most,
                 None => most.min(WORKGROUP_BYTES),
             },
-            wide_units: is_wide.then(|| limits.compute_units.map_or(UNITS, |units| units.n)),
+            wide_units: is_wide.then(|| limits.n_units()),
             registers: limits.registers,
             most_terms: pace::product_terms(limits.longest_submission),
         }

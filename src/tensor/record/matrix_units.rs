@@ -74,12 +74,7 @@ impl Recording {
             ("vulkan", DType::F16)
                 if capabilities.cooperative_matrices && info.subgroup_size == (32, 32) =>
             {
-                let units = MatrixUnits {
-                    n_units: USUAL_UNITS,
-                    workgroup_bytes: capabilities.max_workgroup_bytes.into(),
-                    has_warpgroups: false,
-                    copies_asynchronously: false,
-                };
+                let units = self.units();
                 multiplies_halves(dtype, units).then_some(units)
             }
             _ => None,
@@ -105,15 +100,21 @@ impl Recording {
     /// Returns the matrix units of a device of CUDA that multiplies a type.
     fn units_of_cuda(&self, multiplies: bool) -> Option<MatrixUnits> {
         let device = self.device();
-        let capabilities = device.capabilities();
-        let units = capabilities.compute_units?;
-        let is_usable = multiplies && device.info().api == "cuda";
-        is_usable.then(|| MatrixUnits {
-            n_units: units.n.into(),
+        let is_usable = multiplies
+            && device.info().api == "cuda"
+            && device.capabilities().compute_units.is_some();
+        is_usable.then(|| self.units())
+    }
+
+    /// Returns the device as its matrix units depend on it.
+    fn units(&self) -> MatrixUnits {
+        let capabilities = self.device().capabilities();
+        MatrixUnits {
+            n_units: self.limits().n_units().into(),
             workgroup_bytes: capabilities.max_workgroup_bytes.into(),
             has_warpgroups: capabilities.warpgroup_matrices,
-            copies_asynchronously: true,
-        })
+            copies_asynchronously: self.device().info().api == "cuda",
+        }
     }
 
     /// Returns the buffer of an operand or, if `is_copied`, a row-major copy of its elements.
@@ -126,9 +127,6 @@ impl Recording {
         Ok(copy)
     }
 }
-
-/// Compute units of a device that does not tell their number.
-const USUAL_UNITS: u64 = 128;
 
 /// Lengths and strides are 32-bit words in the kernel, and lengths are rounded up to tiles.
 const MOST: usize = u32::MAX as usize - 0xffff;
