@@ -1,7 +1,7 @@
 // Batched matrix product of halves on matrix units, summed in single precision: c[m, n] = a[m, k] b[k, n]. For engines without
 // asynchronous copies, and with little workgroup memory: tensor_matmul_half is for the others.
 //
-// A subgroup of 32 computes 64 rows by 64 columns as matrices in registers. Steps of 16 terms lie in workgroup memory, two in turn; the two after
+// A subgroup of 32 computes 64 rows by 64 columns as matrices in registers. Steps of 16 terms lie in workgroup memory, two in turn; the four after
 // them are on their way to registers. While the factors of a step are multiplied, those of the next are loaded from workgroup memory, whose place the
 // step after that takes: one barrier a step. Compilers keep matrices in registers only where no index is computed, so there are no loops over them.
 // Rows are padded by 16 bytes, so that eight of them lie in different banks.
@@ -9,7 +9,7 @@
 // Rows of `a` (its columns, unless A_BY_K) and of `b` (its columns, if B_BY_K) have stride `pitch`, their elements stride 1.
 // Offsets, pitches and batch strides are in units of 4 halves.
 // Preconditions: no length is 0; the factors have whole units; k is a multiple of 4 where it is contiguous; subgroups of 32. If WHOLE, m, n and the
-// slices of k are multiples of TILE_M, TILE_N and 32.
+// slices of k are multiples of TILE_M, TILE_N and 64.
 // Twin: src/tensor/cpu/matmul.rs
 //
 // import: lib/product_tiles, lib/edge_tiles
@@ -35,8 +35,6 @@ override TILE_N: u32 = 64u * SUBGROUPS_N;
 override STRIDE_A: u32 = UNITS_A + PAD;
 override STRIDE_B: u32 = UNITS_B + PAD;
 override STAGE: u32 = ROWS_A * STRIDE_A + ROWS_B * STRIDE_B;
-// Units from a matrix of b to the next.
-override NEXT_B: u32 = select(4u, 16u * STRIDE_B, B_BY_K);
 
 alias Unit = vec4<f16>;
 
@@ -50,10 +48,13 @@ var<workgroup> sh_staged: array<Unit, ALL>;
 alias Left = coop_mat16x16<f16, A>;
 alias Right = coop_mat16x16<f16, B>;
 
-// Matrices of 16 columns of a, of 16 rows of b, and of 16 columns of the result.
-alias Rows = array<Left, 4>;
-alias Columns = array<Right, 4>;
-alias Column = array<Sum, 4>;
+alias Sums = array<array<Sum, 4>, 4>;
+
+// Matrices of 16 columns of a, and of 16 rows of b.
+struct Factors {
+    rows: array<Left, 4>,
+    columns: array<Right, 4>,
+}
 
 // An invocation's units of a step, OWN_A and OWN_B of them, at most 4.
 struct Step {
@@ -75,34 +76,40 @@ fn columns_at(at: u32) -> Right {
     return coopLoadT<Right>(&sh_staged[at], STRIDE_B);
 }
 
-// Loads the matrices of a, or of b, of a step, from unit `at` of `sh_staged` on.
-fn all_rows_at(at: u32) -> Rows {
-    let next = select(4u, 16u * STRIDE_A, A_BY_K);
-    var rows: Rows;
-    rows[0] = rows_at(at);
-    rows[1] = rows_at(at + next);
-    rows[2] = rows_at(at + 2u * next);
-    rows[3] = rows_at(at + 3u * next);
-    return rows;
+// Loads the factors of a step, from units `at_a` and `at_b` of `sh_staged` on.
+fn factors_at(at_a: u32, at_b: u32) -> Factors {
+    let next_a = select(4u, 16u * STRIDE_A, A_BY_K);
+    let next_b = select(4u, 16u * STRIDE_B, B_BY_K);
+    var factors: Factors;
+    factors.rows[0] = rows_at(at_a);
+    factors.rows[1] = rows_at(at_a + next_a);
+    factors.rows[2] = rows_at(at_a + 2u * next_a);
+    factors.rows[3] = rows_at(at_a + 3u * next_a);
+    factors.columns[0] = columns_at(at_b);
+    factors.columns[1] = columns_at(at_b + next_b);
+    factors.columns[2] = columns_at(at_b + 2u * next_b);
+    factors.columns[3] = columns_at(at_b + 3u * next_b);
+    return factors;
 }
 
-fn all_columns_at(at: u32) -> Columns {
-    var columns: Columns;
-    columns[0] = columns_at(at);
-    columns[1] = columns_at(at + NEXT_B);
-    columns[2] = columns_at(at + 2u * NEXT_B);
-    columns[3] = columns_at(at + 3u * NEXT_B);
-    return columns;
-}
-
-// Returns a column of sums with the products of all matrices of a with one of b added.
-fn multiply_column(sums: Column, rows: Rows, column: Right) -> Column {
-    var next: Column;
-    next[0] = coopMultiplyAdd(rows[0], column, sums[0]);
-    next[1] = coopMultiplyAdd(rows[1], column, sums[1]);
-    next[2] = coopMultiplyAdd(rows[2], column, sums[2]);
-    next[3] = coopMultiplyAdd(rows[3], column, sums[3]);
-    return next;
+// Adds the products of factors.
+fn multiply_factors(sums: ptr<function, Sums>, factors: Factors) {
+    (*sums)[0][0] = coopMultiplyAdd(factors.rows[0], factors.columns[0], (*sums)[0][0]);
+    (*sums)[1][0] = coopMultiplyAdd(factors.rows[1], factors.columns[0], (*sums)[1][0]);
+    (*sums)[2][0] = coopMultiplyAdd(factors.rows[2], factors.columns[0], (*sums)[2][0]);
+    (*sums)[3][0] = coopMultiplyAdd(factors.rows[3], factors.columns[0], (*sums)[3][0]);
+    (*sums)[0][1] = coopMultiplyAdd(factors.rows[0], factors.columns[1], (*sums)[0][1]);
+    (*sums)[1][1] = coopMultiplyAdd(factors.rows[1], factors.columns[1], (*sums)[1][1]);
+    (*sums)[2][1] = coopMultiplyAdd(factors.rows[2], factors.columns[1], (*sums)[2][1]);
+    (*sums)[3][1] = coopMultiplyAdd(factors.rows[3], factors.columns[1], (*sums)[3][1]);
+    (*sums)[0][2] = coopMultiplyAdd(factors.rows[0], factors.columns[2], (*sums)[0][2]);
+    (*sums)[1][2] = coopMultiplyAdd(factors.rows[1], factors.columns[2], (*sums)[1][2]);
+    (*sums)[2][2] = coopMultiplyAdd(factors.rows[2], factors.columns[2], (*sums)[2][2]);
+    (*sums)[3][2] = coopMultiplyAdd(factors.rows[3], factors.columns[2], (*sums)[3][2]);
+    (*sums)[0][3] = coopMultiplyAdd(factors.rows[0], factors.columns[3], (*sums)[0][3]);
+    (*sums)[1][3] = coopMultiplyAdd(factors.rows[1], factors.columns[3], (*sums)[1][3]);
+    (*sums)[2][3] = coopMultiplyAdd(factors.rows[2], factors.columns[3], (*sums)[2][3]);
+    (*sums)[3][3] = coopMultiplyAdd(factors.rows[3], factors.columns[3], (*sums)[3][3]);
 }
 
 // Returns a unit of a factor, or zeros instead of one that is outside of it.
@@ -156,33 +163,15 @@ struct Places {
     b: u32,
 }
 
-// The factors that a turn multiplies, and all sums, a column of matrices after the other.
-struct Work {
-    rows: Rows,
-    columns: Columns,
-    first: Column,
-    second: Column,
-    third: Column,
-    fourth: Column,
-}
-
 // Multiplies the factors of the step at `k`, which come from `stage`, and loads those of the next one. The units in `step`, of the second step after
-// it, take its place, and those of the fourth theirs.
-fn turn(work: ptr<function, Work>, step: ptr<function, Step>, a: Share, b: Share, places: Places, k: u32, stage: u32) {
+// it, take its place, and those of the sixth theirs.
+fn turn(sums: ptr<function, Sums>, factors: ptr<function, Factors>, step: ptr<function, Step>, a: Share, b: Share, places: Places, k: u32, stage: u32) {
     let other = (1u - stage) * STAGE;
-    let at = other + places.b;
-    let next = all_rows_at(other + places.a);
-    (*work).first = multiply_column((*work).first, (*work).rows, (*work).columns[0]);
+    let next = factors_at(other + places.a, other + places.b);
+    multiply_factors(sums, *factors);
     stage_units(a, b, *step, stage);
-    *step = load_step(a, b, k + 4u * TILE_K);
-    (*work).columns[0] = columns_at(at);
-    (*work).second = multiply_column((*work).second, (*work).rows, (*work).columns[1]);
-    (*work).columns[1] = columns_at(at + NEXT_B);
-    (*work).third = multiply_column((*work).third, (*work).rows, (*work).columns[2]);
-    (*work).columns[2] = columns_at(at + 2u * NEXT_B);
-    (*work).fourth = multiply_column((*work).fourth, (*work).rows, (*work).columns[3]);
-    (*work).columns[3] = columns_at(at + 3u * NEXT_B);
-    (*work).rows = next;
+    *step = load_step(a, b, k + 6u * TILE_K);
+    *factors = next;
     workgroupBarrier();
 }
 
@@ -209,37 +198,40 @@ fn tensor_matmul_half_ahead(
     let begin = tile.slice * params.k_slice;
     let end = min(begin + params.k_slice, params.k);
 
-    var even = load_step(a, b, begin);
-    var odd = load_step(a, b, begin + TILE_K);
-    stage_units(a, b, even, 0u);
-    even = load_step(a, b, begin + 2u * TILE_K);
-    stage_units(a, b, odd, 1u);
-    odd = load_step(a, b, begin + 3u * TILE_K);
+    var first = load_step(a, b, begin);
+    var second = load_step(a, b, begin + TILE_K);
+    var third = load_step(a, b, begin + 2u * TILE_K);
+    var fourth = load_step(a, b, begin + 3u * TILE_K);
+    stage_units(a, b, first, 0u);
+    first = load_step(a, b, begin + 4u * TILE_K);
+    stage_units(a, b, second, 1u);
+    second = load_step(a, b, begin + 5u * TILE_K);
     workgroupBarrier();
-    var work: Work;
-    work.rows = all_rows_at(places.a);
-    work.columns = all_columns_at(places.b);
+    var factors = factors_at(places.a, places.b);
     workgroupBarrier();
-    for (var k = begin; k < end; k += 2u * TILE_K) {
-        turn(&work, &even, a, b, places, k, 0u);
-        turn(&work, &odd, a, b, places, k + TILE_K, 1u);
+    var sums: Sums;
+    for (var k = begin; k < end; k += 4u * TILE_K) {
+        turn(&sums, &factors, &third, a, b, places, k, 0u);
+        turn(&sums, &factors, &fourth, a, b, places, k + TILE_K, 1u);
+        turn(&sums, &factors, &first, a, b, places, k + 2u * TILE_K, 0u);
+        turn(&sums, &factors, &second, a, b, places, k + 3u * TILE_K, 1u);
     }
     // NVIDIA's driver for Vulkan stores matrices to wrong places of an array of f32 in storage.
     let to = edge_of(tile, own_row, own_column, i);
-    store_edge(work.first[0], to, 0u, 0u);
-    store_edge(work.second[0], to, 0u, 1u);
-    store_edge(work.third[0], to, 0u, 2u);
-    store_edge(work.fourth[0], to, 0u, 3u);
-    store_edge(work.first[1], to, 1u, 0u);
-    store_edge(work.second[1], to, 1u, 1u);
-    store_edge(work.third[1], to, 1u, 2u);
-    store_edge(work.fourth[1], to, 1u, 3u);
-    store_edge(work.first[2], to, 2u, 0u);
-    store_edge(work.second[2], to, 2u, 1u);
-    store_edge(work.third[2], to, 2u, 2u);
-    store_edge(work.fourth[2], to, 2u, 3u);
-    store_edge(work.first[3], to, 3u, 0u);
-    store_edge(work.second[3], to, 3u, 1u);
-    store_edge(work.third[3], to, 3u, 2u);
-    store_edge(work.fourth[3], to, 3u, 3u);
+    store_edge(sums[0][0], to, 0u, 0u);
+    store_edge(sums[0][1], to, 0u, 1u);
+    store_edge(sums[0][2], to, 0u, 2u);
+    store_edge(sums[0][3], to, 0u, 3u);
+    store_edge(sums[1][0], to, 1u, 0u);
+    store_edge(sums[1][1], to, 1u, 1u);
+    store_edge(sums[1][2], to, 1u, 2u);
+    store_edge(sums[1][3], to, 1u, 3u);
+    store_edge(sums[2][0], to, 2u, 0u);
+    store_edge(sums[2][1], to, 2u, 1u);
+    store_edge(sums[2][2], to, 2u, 2u);
+    store_edge(sums[2][3], to, 2u, 3u);
+    store_edge(sums[3][0], to, 3u, 0u);
+    store_edge(sums[3][1], to, 3u, 1u);
+    store_edge(sums[3][2], to, 3u, 2u);
+    store_edge(sums[3][3], to, 3u, 3u);
 }

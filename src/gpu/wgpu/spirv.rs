@@ -3,9 +3,6 @@
 //! naga emits `storageBarrier()` with device scope, although WGSL defines workgroup scope. Drivers then flush caches that a
 //! workgroup shares anyway, which makes the decoder 1.4 times slower (`docs/decisions/010`). This module calls naga as wgpu does
 //! without run-time checks, and narrows the scope of these barriers.
-//!
-//! NVIDIA's compiler delays loads from read-only buffers until their values are used, even beyond barriers. Kernels of cooperative
-//! matrices load factors steps ahead, so their buffers are not declared read-only (`docs/decisions/056`).
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -19,9 +16,6 @@ use crate::kernels::Access;
 const HEADER_WORDS: usize = 5;
 const BOUND: usize = 3;
 const OP_CONSTANT: u32 = 43;
-const OP_DECORATE: u32 = 71;
-const OP_MEMBER_DECORATE: u32 = 72;
-const NON_WRITABLE: u32 = 24;
 const OP_CONTROL_BARRIER: u32 = 224;
 const OP_MEMORY_BARRIER: u32 = 225;
 const SCOPE_DEVICE: u32 = 1;
@@ -34,24 +28,12 @@ const FUNNEL_INT64: &str = "fn funnel(a: u32, b: u32, s: u32) -> u32 {
     return u32(((u64(b) << 32u) | u64(a)) >> s);
 }";
 
-/// Properties of a translation.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Translation {
-    /// The device has 64-bit integers.
-    pub(super) int64: bool,
-    /// The kernel may use cooperative matrices.
-    pub(super) cooperative: bool,
-}
-
-/// Returns SPIR-V of one entry point, with override constants resolved, without run-time checks.
+/// Returns SPIR-V 1.3 of one entry point, with override constants resolved, without run-time checks.
 ///
 /// # Errors
 /// naga's message, with line and column if it has them.
-pub(super) fn translate(
-    source: &KernelSource<'_>,
-    translation: Translation,
-) -> Result<Vec<u32>, String> {
-    let wgsl = if translation.int64 {
+pub(super) fn translate(source: &KernelSource<'_>, int64: bool) -> Result<Vec<u32>, String> {
+    let wgsl = if int64 {
         Cow::Owned(source.wgsl.replace(FUNNEL, FUNNEL_INT64))
     } else {
         Cow::Borrowed(source.wgsl)
@@ -71,13 +53,9 @@ pub(super) fn translate(
         entry_point: source.entry.to_owned(),
         shader_stage: naga::ShaderStage::Compute,
     };
-    let options = options(source, translation.cooperative);
-    let mut words =
-        spv::write_vec(&module, &info, &options, Some(&pipeline)).map_err(|e| e.to_string())?;
+    let mut words = spv::write_vec(&module, &info, &options(source), Some(&pipeline))
+        .map_err(|e| e.to_string())?;
     set_workgroup_scope(&mut words);
-    if translation.cooperative {
-        leave_out_non_writable(&mut words);
-    }
     Ok(words)
 }
 
@@ -111,7 +89,7 @@ fn check_bindings(module: &naga::Module, bindings: &[Access]) -> Result<(), Stri
 }
 
 /// Returns the options that wgpu uses on Vulkan with its checks off. Bindings have no gaps, so they keep their numbers.
-fn options(source: &KernelSource<'_>, cooperative: bool) -> spv::Options<'static> {
+fn options(source: &KernelSource<'_>) -> spv::Options<'static> {
     use spv::ZeroInitializeWorkgroupMemoryMode as Zeros;
     let binding_map = (0..source.bindings.len() as u32).map(|binding| {
         let at = naga::ResourceBinding { group: 0, binding };
@@ -125,8 +103,7 @@ fn options(source: &KernelSource<'_>, cooperative: bool) -> spv::Options<'static
         )
     });
     spv::Options {
-        // Drivers with cooperative matrices have Vulkan 1.3.
-        lang_version: if cooperative { (1, 6) } else { (1, 3) },
+        lang_version: (1, 3),
         flags: spv::WriterFlags::empty(),
         binding_map: binding_map.collect(),
         bounds_check_policies: naga::proc::BoundsCheckPolicies {
@@ -202,20 +179,6 @@ fn set_workgroup_scope(words: &mut Vec<u32>) {
     words.splice(device_at..device_at, constant);
 }
 
-/// Removes the decorations that declare buffers read-only.
-fn leave_out_non_writable(words: &mut Vec<u32>) {
-    for (at, n) in instructions(words).into_iter().rev() {
-        let decoration = match words[at] & 0xffff {
-            OP_DECORATE if n == 3 => words[at + 2],
-            OP_MEMBER_DECORATE if n == 4 => words[at + 3],
-            _ => continue,
-        };
-        if decoration == NON_WRITABLE {
-            words.drain(at..at + n);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -232,12 +195,6 @@ mod tests {
             workgroupBarrier();
             data[i] = shared_words[i ^ 1u];
         }";
-
-    /// Translates a kernel without cooperative matrices.
-    fn translated(source: &KernelSource<'_>, int64: bool) -> Result<Vec<u32>, String> {
-        let cooperative = false;
-        translate(source, Translation { int64, cooperative })
-    }
 
     fn scopes(words: &[u32]) -> Vec<(u32, u32)> {
         let all = instructions(words);
@@ -258,7 +215,7 @@ mod tests {
     fn storage_barriers_get_workgroup_scope_and_nothing_else_changes() {
         let source =
             KernelSource::new(WGSL, "barriers", &[Access::ReadWrite]).with_overrides(&[("N", 7.0)]);
-        let words = translated(&source, false).unwrap();
+        let words = translate(&source, false).unwrap();
         let found = scopes(&words);
         assert!(
             found
@@ -294,8 +251,8 @@ mod tests {
                     | "lz4_copy"
             );
             assert_eq!(has_funnel, kernel.wgsl.contains("fn funnel("));
-            assert!(!has_int64(&translated(&source, false).unwrap()));
-            let words = translated(&source, true).unwrap();
+            assert!(!has_int64(&translate(&source, false).unwrap()));
+            let words = translate(&source, true).unwrap();
             assert_eq!(has_int64(&words), has_funnel, "{}", kernel.name);
         }
     }
@@ -312,34 +269,8 @@ mod tests {
                 data[0] = funnel(data[1], data[2], data[3]);
             }";
         let source = KernelSource::new(WGSL, "main", &[Access::ReadWrite]);
-        let [portable, int64] = [false, true].map(|int64| translated(&source, int64).unwrap());
+        let [portable, int64] = [false, true].map(|int64| translate(&source, int64).unwrap());
         assert_eq!(portable, int64);
-    }
-
-    #[test]
-    fn kernels_of_cooperative_matrices_declare_no_buffer_read_only() {
-        const WGSL: &str = "
-            @group(0) @binding(0) var<storage, read> given: array<u32>;
-            @group(0) @binding(1) var<storage, read_write> made: array<u32>;
-            @compute @workgroup_size(1)
-            fn main() {
-                made[0] = given[0];
-            }";
-        let bindings = [Access::Read, Access::ReadWrite];
-        let source = KernelSource::new(WGSL, "main", &bindings);
-        let n_read_only = |cooperative| {
-            let int64 = false;
-            let words = translate(&source, Translation { int64, cooperative }).unwrap();
-            let all = instructions(&words).into_iter();
-            let n_words: usize = all.clone().map(|(_, n)| n).sum();
-            assert_eq!(n_words + HEADER_WORDS, words.len());
-            let is_read_only = |&(at, n): &(usize, usize)| {
-                matches!(words[at] & 0xffff, OP_DECORATE | OP_MEMBER_DECORATE)
-                    && words[at + n - 1] == NON_WRITABLE
-            };
-            all.filter(is_read_only).count()
-        };
-        assert_eq!((n_read_only(false), n_read_only(true)), (1, 0));
     }
 
     #[test]
@@ -349,6 +280,6 @@ mod tests {
             "broken",
             &[],
         );
-        assert!(translated(&source, false).unwrap_err().starts_with("2:"));
+        assert!(translate(&source, false).unwrap_err().starts_with("2:"));
     }
 }

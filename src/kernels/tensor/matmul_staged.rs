@@ -55,7 +55,7 @@ pub struct MatrixUnits {
     pub copies_asynchronously: bool,
 }
 
-/// Terms of a step of [`Multipliers::Ahead`]; its kernel's loop has two steps.
+/// Terms of a step of [`Multipliers::Ahead`]; a turn of its kernel's loop has four steps.
 const AHEAD_TERMS: u64 = 16;
 
 /// The invocations that multiply a part of a workgroup's tile together.
@@ -117,7 +117,7 @@ impl Form {
         Self {
             multipliers: Multipliers::Ahead(subgroups),
             stages: 2,
-            depth: 2 * AHEAD_TERMS,
+            depth: 4 * AHEAD_TERMS,
             speed,
         }
     }
