@@ -198,6 +198,24 @@ fn every_launch_translates_to_spirv_msl_and_hlsl() {
     println!("{} launches", launches.len());
 }
 
+#[test]
+fn launches_of_vulkan_on_matrix_units_translate_to_spirv() {
+    let mut launches = launches();
+    launches.retain(|_, launch| launch.kernel.name == "tensor_matmul_half_ahead");
+    assert!(!launches.is_empty(), "no launch found");
+    for (name, launch) in &launches {
+        let (module, info) = parse(launch.kernel);
+        let (module, info) = specialized(&module, &info, launch);
+        // Drivers with cooperative matrices have Vulkan 1.3, which takes this version.
+        let options = spv::Options {
+            lang_version: (1, 6),
+            ..spv::Options::default()
+        };
+        let written = spv::write_vec(&module, &info, &options, None);
+        assert!(written.is_ok(), "{name}: {written:?}");
+    }
+}
+
 fn translate(launch: &Launch) -> [(&'static str, Result<(), String>); 3] {
     let (module, info) = parse(launch.kernel);
     let (module, info) = specialized(&module, &info, launch);
