@@ -110,7 +110,7 @@ pub const fn max_block_bytes(n_bytes: u32) -> u32 {
 /// Returns the maximum number of chunks of one job.
 ///
 /// # Errors
-/// As [`page_size_for`].
+/// [`Error::InvalidArgument`] for 0 and for more bytes than the largest page has.
 pub fn max_chunks_per_job(max_bytes: u32) -> Result<u32> {
     Ok(MAX_JOB_BYTES / page_size_for(max_bytes)?)
 }
@@ -199,7 +199,7 @@ impl Chunks {
 /// chunk of more bytes has a block of 0 bytes. The level is Fast.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for sizes that [`page_size_for`] rejects, and for 0 or more than [`max_chunks_per_job`] chunks.
+/// [`Error::InvalidArgument`] for sizes that [`max_chunks_per_job`] rejects, and for 0 or more chunks than that.
 pub fn compress_chunks_job(n: u32, max_bytes: u32, limits: Limits) -> Result<Job> {
     let chunks = Chunks::new(n, max_bytes)?;
     let page_size = chunks.page_size;

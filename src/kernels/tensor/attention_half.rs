@@ -50,8 +50,8 @@ pub fn takes_heads(place: &Heads, dim: u64) -> bool {
 /// too little workgroup memory, or if the scale is not above 0.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for a length of 0, for heads that do not match each other or exceed their buffers, and for heads that
-/// [`takes_heads`] refuses.
+/// [`Error::InvalidArgument`] for a length of 0, for heads that do not match each other or exceed their buffers, for heads of more
+/// than 128 elements, and for rows that do not start and end at multiples of 16 bytes.
 pub fn attention_half_job(
     what: &AttentionSize,
     [dtype, to]: [DType; 2],

@@ -95,7 +95,7 @@ const fn staged(dtype: DType) -> Staged {
     }
 }
 
-/// Returns the launch that computes [`Slot::Out`], `[batch, m, n]` of `f32`, from `A` and `B` of the 16-bit type
+/// Returns the launch that computes [`Slot::Out`](crate::kernels::Slot::Out), `[batch, m, n]` of `f32`, from `A` and `B` of the 16-bit type
 /// `dtype`, with an epilogue, on matrix units; `None` if a buffer exceeds a binding, if the device has too little workgroup memory, and for
 /// bfloat16 without asynchronous copies.
 ///
