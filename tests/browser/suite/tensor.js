@@ -3,6 +3,8 @@ import { createCompressor } from "/dist/index.js";
 import { GpuBackend, GpuDevice } from "/dist/tensor.js";
 import { check, same } from "./check.js";
 import { checkArrayErrors, checkArrays, fails } from "./tensor-arrays.js";
+import { checkBatchErrors, checkBatches } from "./tensor-batch.js";
+import { checkKernels } from "./tensor-kernels.js";
 import { checkLayerCalls, checkLlama } from "./tensor-layer.js";
 import { checkModelParts, checkModelPartsOfTensors } from "./tensor-model.js";
 import * as reference from "./tensor-reference.js";
@@ -197,131 +199,6 @@ async function losesDevices() {
   same(await (await device()).relu(Float32Array.of(-1, 1)), [0, 1], "another device goes on");
 }
 
-async function runsBatches() {
-  const gpu = await device();
-  const [x, y] = [numbers(600, 32, 2), numbers(600, 33, 2)];
-  const batch = gpu.batch();
-  const [a, b] = [batch.upload(x), batch.upload(y)];
-  const relu = batch.relu(a);
-  const sum = batch.add(batch.scale(relu, 2), b);
-  const square = batch.mul(sum, sum);
-  const product = batch.matmul(square, sum, 20, 30, 20);
-  const total = batch.reduce("sum", product);
-  const finished = batch.matmul(square, sum, 20, 30, 20, { activation: "relu", residual: product });
-  const others = [batch.dot(a, b), batch.softmax(a), batch.logSoftmax(a), batch.convolve2d(a, batch.upload(y.subarray(0, 9)), [20, 30], [3, 3])];
-  const names = ["sigmoid", "tanh", "swish", "gelu"].map((name) => [name, batch[name](a)]);
-  const more = [["leakyRelu", 0.1], ["elu", 0.2], ["clip", -1, 1]].map(([name, ...args]) => [name, args, batch[name](a, ...args)]);
-  const kernelNs = await batch.execute();
-  check(kernelNs === null || kernelNs > 0, `${kernelNs} ns`);
-  const exact = Float32Array.from(x, (value, i) => Math.fround(Math.max(value, 0) * 2) + y[i]);
-  const [found, early] = await Promise.all([batch.read(sum), batch.read(relu)]);
-  checkNear(found, exact, { relative: 2e-7, absolute: 1e-7 }, "sum");
-  same(early, await gpu.relu(x), "what was on the way");
-  const squares = found.map((value) => value * value);
-  const products = reference.matmul(squares, found, 20, 30, 20);
-  checkSums(await batch.read(product), products, 3e-6, "matmul");
-  const twice = products.map(([sum, magnitude]) => [Math.max(sum, 0) + sum, 2 * magnitude]);
-  checkSums(await batch.read(finished), twice, 3e-6, "matmul with an epilogue");
-  checkSums(await batch.read(total), [products.reduce(([sum, all], [s, m]) => [sum + s, all + m], [0, 0])], 3e-6, "reduce");
-  check(Math.abs((await batch.read(others[0]))[0] - (await gpu.dot(x, y))) < 1e-3, "dot");
-  same(await batch.read(others[1]), await gpu.softmax(x), "softmax");
-  same(await batch.read(others[2]), await gpu.logSoftmax(x), "logSoftmax");
-  same(await batch.read(others[3]), await gpu.convolve2d(x, y.subarray(0, 9), [20, 30], [3, 3]), "convolve2d");
-  for (const [name, id] of names) same(await batch.read(id), await gpu[name](x), name);
-  for (const [name, args, id] of more) same(await batch.read(id), await gpu[name](x, ...args), name);
-  const resident = await batch.result(product);
-  const again = batch.tensor(await resident.scale(0.5));
-  const half = batch.scale(again, 2);
-  same(await batch.read(half), await resident.read(), "tensors go in and out");
-  check((await batch.execute()) === null, "nothing left to run");
-  batch.dispose();
-  check(String(resident.shape) === "20,20" && (await resident.read()).length === 400, "a result outlives its batch");
-  await fails(() => batch.execute(), "DISPOSED");
-  await fails(() => batch.upload(x), "DISPOSED");
-}
-
-async function namesErrorsOfBatches() {
-  const gpu = await device();
-  const other = gpu.batch();
-  other.upload(Float32Array.of(1));
-  const foreign = other.upload(Float32Array.of(1, 2));
-  const wrong = gpu.batch();
-  wrong.relu(wrong.add(wrong.upload(Float32Array.of(1, 2)), foreign));
-  await fails(() => wrong.execute(), "INVALID_ARGUMENT");
-  await fails(() => wrong.read(foreign), "INVALID_ARGUMENT");
-  const shapes = gpu.batch();
-  shapes.mul(shapes.upload(Float32Array.of(1, 2)), shapes.upload(Float32Array.of(1, 2, 3)));
-  await fails(() => shapes.execute(), "SHAPE_MISMATCH");
-  const lengths = gpu.batch();
-  lengths.matmul(lengths.upload(Float32Array.of(1, 2)), lengths.upload(Float32Array.of(1, 2, 3)), 1, 2, 2);
-  await fails(() => lengths.execute(), "LENGTH_MISMATCH");
-  const batch = gpu.batch();
-  await fails(() => batch.relu({}), "INVALID_ARGUMENT");
-  await fails(() => batch.upload([1]), "INVALID_ARGUMENT");
-  const id = batch.upload(Float32Array.of(-1, 2));
-  const done = batch.execute();
-  await Promise.resolve();
-  await Promise.resolve();
-  await fails(() => batch.relu(id), "INVALID_ARGUMENT");
-  await done;
-  same(await batch.read(batch.relu(id)), [0, 2], "after its execution");
-}
-
-const SAXPY = `
-struct Params { n: u32, factor: f32 }
-override SIZE: u32 = 64;
-@group(0) @binding(0) var<storage, read> x: array<f32>;
-@group(0) @binding(1) var<storage, read_write> y: array<f32>;
-@group(0) @binding(2) var<uniform> params: Params;
-@compute @workgroup_size(SIZE)
-fn saxpy(@builtin(global_invocation_id) id: vec3u) {
-  if (id.x < min(params.n, arrayLength(&x))) { y[id.x] += params.factor * x[id.x]; }
-}`;
-
-async function launchesKernels() {
-  const gpu = await device();
-  const n = 1003;
-  const [x, y] = [numbers(n, 40, 2), numbers(n, 41, 2)];
-  const [a, b] = [await gpu.tensor(x), await gpu.tensor(y)];
-  const bindings = ["read", "read-write", "uniform"];
-  const kernel = await gpu.compileKernel(SAXPY, { entry: "saxpy", bindings, overrides: { SIZE: 32 } });
-  const params = new ArrayBuffer(8);
-  new Uint32Array(params)[0] = n;
-  new Float32Array(params)[1] = 0.5;
-  gpu.launch(kernel, Math.ceil(n / 32), [a, b, params]);
-  gpu.launch(kernel, [Math.ceil(n / 32), 1], [a, b, params]);
-  await gpu.synchronize();
-  checkNear(await b.read(), Array.from(x, (value, i) => y[i] + value), { relative: 1e-6, absolute: 1e-6 }, "saxpy, twice");
-  const lengths = `
-@group(0) @binding(0) var<storage, read> x: array<f32>;
-@group(0) @binding(1) var<storage, read_write> out: array<f32>;
-@compute @workgroup_size(1) fn main() { out[0] = f32(arrayLength(&x)); out[1] = x[0]; }`;
-  const measure = await gpu.compileKernel(lengths, { bindings: bindings.slice(0, 2) });
-  const out = gpu.empty([2]);
-  gpu.launch(measure, 1, [a, out]);
-  same(await out.read(), [n, x[0]], "arrayLength is that of the tensor");
-  gpu.launch(measure, 1, [a.slice(0, 128, 131), out]);
-  same(await out.read(), [3, x[128]], "a slice");
-  for (const [code, work] of [
-    ["INVALID_ARGUMENT", () => gpu.launch(measure, 1, [a.slice(0, 1), out])],
-    ["INVALID_ARGUMENT", () => gpu.launch(measure, 1, [a])],
-    ["INVALID_ARGUMENT", () => gpu.launch(measure, 1, [a, params])],
-    ["INVALID_ARGUMENT", () => gpu.launch(measure, 1, [a, new Uint8Array(3)])],
-    ["INVALID_ARGUMENT", () => gpu.launch(measure, 2 ** 20, [a, out])],
-    ["INVALID_ARGUMENT", () => gpu.launch(measure, -1, [a, out])],
-    ["INVALID_ARGUMENT", () => gpu.launch({}, 1, [])],
-    ["INVALID_ARGUMENT", () => gpu.compileKernel(lengths, { bindings: ["write"] })],
-    ["INVALID_ARGUMENT", () => gpu.compileKernel(lengths, {})],
-    ["KERNEL_COMPILE", () => gpu.compileKernel(lengths, { bindings: ["read", "read-write"], entry: "other" })],
-  ]) {
-    await fails(work, code);
-  }
-  const wrong = lengths.replace("f32(arrayLength(&x))", "arrayLength(&x)");
-  const error = await fails(() => gpu.compileKernel(wrong, { bindings: ["read", "read-write"] }), "KERNEL_COMPILE");
-  check(/\b4:\d+: /.test(error.message), `no line and column: ${error.message}`);
-  same(await out.read(), [3, x[128]], "after errors");
-}
-
 async function sharesDevices() {
   const adapter = await navigator.gpu.requestAdapter();
   const raw = await adapter.requestDevice();
@@ -446,9 +323,9 @@ export const cases = [
   ["handles of another device are refused", refusesOtherDevices],
   ["what is disposed of is gone", disposes],
   ["a lost device is an error", losesDevices],
-  ["batches run in one submission", runsBatches],
-  ["wrong batches have typed errors", namesErrorsOfBatches],
-  ["kernels of users", launchesKernels],
+  ["batches run in one submission", async () => checkBatches(await device())],
+  ["wrong batches have typed errors", async () => checkBatchErrors(await device())],
+  ["kernels of users", async () => checkKernels(await device())],
   ["devices and buffers of the page", sharesDevices],
   ["a backend on a device", worksForBackends],
 ];
