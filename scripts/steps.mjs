@@ -29,10 +29,11 @@ const driver = (manifest) => ({
 });
 
 /**
- * Damaged pages for SwiftShader: other ones than lavapipe decodes in the step before, and fewer, since it needs nine times
- * as long. They still fill two rounds of batches of every page size.
+ * What SwiftShader tests, which needs nine times as long as lavapipe in the step before: other damaged pages, and fewer, which still fill two
+ * rounds of batches of every page size; and each call with two page sizes at one level, since all sizes and levels are compared page by
+ * page, too.
  */
-const otherPages = { PAGEPRESS_MUTATED_SEED: "2", PAGEPRESS_MUTATED_PAGES: "30000" };
+const onSwiftShader = { PAGEPRESS_MUTATED_SEED: "2", PAGEPRESS_MUTATED_PAGES: "30000", PAGEPRESS_FEW_CALLS: "1" };
 
 /**
  * Returns the variables that run Rust tests in Chromium, configured by webdriver.json, in a `scope` of wasm-bindgen's
@@ -124,7 +125,7 @@ function nativeSteps() {
       group: "native",
       name: "GPU suites, GPU is SwiftShader",
       command: cargo("test", "--workspace", "--all-features", "--no-fail-fast", ...gpuSuites),
-      env: { ...driver(swiftshader()), ...otherPages },
+      env: { ...driver(swiftshader()), ...onSwiftShader },
     },
     { group: "native", name: "documentation tests", command: cargo("test", "--workspace", "--doc", "--all-features"), env: driver(lavapipe()) },
   ];
@@ -184,6 +185,12 @@ function packageSteps() {
     { group: "release", name: "publish dry runs", command: check("publish") },
     { group: "release", name: "equal modules from two folders", command: check("reproducible") },
     { group: "release", name: "public API", command: check("api") },
+    {
+      group: "release",
+      name: "documentation",
+      command: cargo("doc", "--workspace", "--no-deps", "--all-features"),
+      env: { RUSTDOCFLAGS: "-Dwarnings" },
+    },
     { group: "miri", name: "Miri", command: check("miri") },
     { group: "sanitizers", name: "AddressSanitizer", command: check("sanitizers") },
     { group: "emulated", name: "NEON under QEMU", command: check("emulated") },

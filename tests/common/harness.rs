@@ -8,13 +8,15 @@ use std::fmt::{Debug, Display};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::ExitCode;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub use inventory;
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 /// Duration after which a running test is named, as in Rust's own harness.
 const LONG: Duration = Duration::from_secs(60);
+/// Duration from which on the time of a test is printed: these are the tests that make a run long.
+const SLOW: Duration = Duration::from_secs(5);
 
 /// A test: a function with the attribute `#[test]`.
 pub struct Test {
@@ -91,7 +93,7 @@ fn ignored_or_panicked(payload: Box<dyn Any + Send>) -> Result<Completion, Faile
     }
 }
 
-/// Runs a test, and prints its name if it is slow.
+/// Runs a test, and prints its name and its time if it is slow.
 fn while_watched<T>(name: &'static str, run: impl FnOnce() -> T) -> T {
     let (ended, end) = channel::<()>();
     let watch = std::thread::spawn(move || {
@@ -102,8 +104,12 @@ fn while_watched<T>(name: &'static str, run: impl FnOnce() -> T) -> T {
             );
         }
     });
+    let begin = Instant::now();
     let outcome = run();
     drop(ended);
+    if begin.elapsed() >= SLOW {
+        eprintln!("test {name} took {:.1} s", begin.elapsed().as_secs_f64());
+    }
     // The thread waits only for the channel that was just closed.
     let _ = watch.join();
     outcome

@@ -1,7 +1,8 @@
 //! One suite for every engine and every way to open it: bytes and statuses equal those of the CPU twin.
 //!
 //! `PAGEPRESS_CONFORMANCE_PAGES` is the number of generated pages for each page size and level (software GPUs are
-//! slow); `PAGEPRESS_CORPUS` is a folder of files that are compressed too. Where CUDA finds no GPU its part is ignored,
+//! slow). With `PAGEPRESS_FEW_CALLS` calls are tested with two page sizes at level fast, and kernels still with all sizes and
+//! levels. `PAGEPRESS_CORPUS` is a folder of files that are compressed too. Where CUDA finds no GPU its part is ignored,
 //! or fails if `PAGEPRESS_REQUIRE_CUDA` is set.
 #![allow(
     clippy::unwrap_used,
