@@ -29,9 +29,9 @@ const driver = (manifest) => ({
 });
 
 /**
- * What SwiftShader tests, which needs nine times as long as lavapipe in the step before: other damaged pages, and fewer, which still fill two
- * rounds of batches of every page size; and each call with two page sizes at one level, since all sizes and levels are compared page by
- * page, too.
+ * Variables for suites on SwiftShader, which needs nine times as long as lavapipe in the step before: other damaged pages than there, and
+ * fewer, which still fill two rounds of batches of every page size; and calls with two page sizes at one level, since other tests compare
+ * pages of all sizes and levels.
  */
 const onSwiftShader = { PAGEPRESS_MUTATED_SEED: "2", PAGEPRESS_MUTATED_PAGES: "30000", PAGEPRESS_FEW_CALLS: "1" };
 
