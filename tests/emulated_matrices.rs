@@ -10,14 +10,14 @@
 mod common;
 #[path = "common/emulated.rs"]
 mod emulated;
-
-use std::collections::HashMap;
+#[path = "common/jobs.rs"]
+mod jobs;
 
 use pagepress::gpu::runtime::block_on;
-use pagepress::gpu::{Backend, Buffer, EngineChoice, GpuDevice, KernelArg, KernelSource, Waitable};
+use pagepress::gpu::{Backend, EngineChoice, GpuDevice, KernelSource};
 use pagepress::internals::Job;
 use pagepress::internals::tensor::{Matrix, MatrixUnits, Product, matmul_half_job};
-use pagepress::kernels::{Arg, Slot};
+use pagepress::kernels::Slot;
 use pagepress::tensor::{DType, Epilogue};
 
 /// A GPU without asynchronous copies, with as little workgroup memory as the kernel needs: software GPUs have 32 KiB.
@@ -54,39 +54,22 @@ fn place(matrix: &Matrix, row: u64, column: u64) -> u64 {
 
 /// Runs a job whose first launch is that of a kernel of cooperative matrices; returns the result.
 async fn run(device: &GpuDevice, job: &Job, what: &Product) -> Vec<f32> {
-    let buffers: HashMap<Slot, Buffer> = job
-        .buffers
-        .iter()
-        .map(|&(slot, n_bytes)| (slot, device.allocate_memory(n_bytes).unwrap()))
-        .collect();
+    let buffers = jobs::buffers_of(device, job);
     for (slot, matrix, seed) in [(Slot::A, &what.a, 1), (Slot::B, &what.b, 2)] {
         let bytes = halves(matrix.n, seed);
         let upload = device.upload_async(&buffers[&slot], 0, &bytes);
         upload.await.unwrap();
     }
     for launch in &job.launches {
-        let overrides = launch.overrides.iter();
-        let overrides: Vec<(&str, f64)> = overrides.map(|&(n, v)| (n, v.into())).collect();
         let info = launch.kernel;
-        let text;
-        let source = if info.wgsl.contains("wgpu_cooperative_matrix") {
-            text = emulated::without_cooperative_matrices(info.wgsl, info.name, "f16", N_SUBGROUPS);
-            KernelSource::new(&text, info.name, info.bindings).with_overrides(&overrides)
+        if info.wgsl.contains("wgpu_cooperative_matrix") {
+            let (text, name) = (info.wgsl, info.name);
+            let text = emulated::without_cooperative_matrices(text, name, "f16", N_SUBGROUPS);
+            let source = KernelSource::new(&text, name, info.bindings);
+            jobs::run(device, source, launch, &buffers).await;
         } else {
-            KernelSource::of(info, &overrides)
-        };
-        let kernel = device.compile_kernel(&source).await.unwrap();
-        let args: Vec<_> = launch
-            .args
-            .iter()
-            .map(|arg| match arg {
-                Arg::Params(words) => KernelArg::Params(words),
-                Arg::Buffer(slot) => KernelArg::Buffer(&buffers[slot]),
-                Arg::Slice(slot, range) => KernelArg::Slice(&buffers[slot], range.clone()),
-            })
-            .collect();
-        let launched = device.launch_kernel(&kernel, launch.grid, &args).unwrap();
-        launched.wait_async().await.unwrap();
+            jobs::run(device, KernelSource::of(info, &[]), launch, &buffers).await;
+        }
     }
     let n_bytes = 4 * what.batch * what.m * what.n;
     let result = device.download_async(&buffers[&Slot::Out], 0..n_bytes);

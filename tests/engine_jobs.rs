@@ -7,17 +7,17 @@
 )]
 
 mod common;
-
-use std::collections::HashMap;
+#[path = "common/jobs.rs"]
+mod jobs;
 
 use common::pages::mixed;
 use pagepress::Error;
 use pagepress::gpu::runtime::block_on;
-use pagepress::gpu::{Backend, Buffer, EngineChoice, GpuDevice, KernelArg, KernelSource, Waitable};
+use pagepress::gpu::{Backend, EngineChoice, GpuDevice, KernelSource};
 use pagepress::internals::Job;
 use pagepress::internals::Limits;
 use pagepress::internals::lz4::{compress_job, decompress_job};
-use pagepress::kernels::{Arg, ComputeUnits, Slot};
+use pagepress::kernels::{ComputeUnits, Slot};
 use pagepress::lz4::{Level, compress_pages};
 
 /// Limits of a device whose compute units have enough workgroup memory to stage small pages in it.
@@ -31,31 +31,14 @@ const ROOMY: Limits = Limits {
 
 /// Runs a compression and returns the packed blocks.
 async fn run(device: &GpuDevice, job: &Job, pages: &[u8]) -> Vec<u8> {
-    let buffers: HashMap<Slot, Buffer> = job
-        .buffers
-        .iter()
-        .map(|&(slot, n_bytes)| (slot, device.allocate_memory(n_bytes).unwrap()))
-        .collect();
+    let buffers = jobs::buffers_of(device, job);
     device
         .upload_async(&buffers[&Slot::Pages], 0, pages)
         .await
         .unwrap();
     for launch in &job.launches {
-        let overrides = launch.overrides.iter();
-        let overrides: Vec<(&str, f64)> = overrides.map(|&(n, v)| (n, v.into())).collect();
-        let source = KernelSource::of(launch.kernel, &overrides);
-        let kernel = device.compile_kernel(&source).await.unwrap();
-        let args: Vec<_> = launch
-            .args
-            .iter()
-            .map(|arg| match arg {
-                Arg::Params(words) => KernelArg::Params(words),
-                Arg::Buffer(slot) => KernelArg::Buffer(&buffers[slot]),
-                Arg::Slice(slot, range) => KernelArg::Slice(&buffers[slot], range.clone()),
-            })
-            .collect();
-        let launched = device.launch_kernel(&kernel, launch.grid, &args).unwrap();
-        launched.wait_async().await.unwrap();
+        let source = KernelSource::of(launch.kernel, &[]);
+        jobs::run(device, source, launch, &buffers).await;
     }
     let sums = device
         .download_async(&buffers[&Slot::Places], 0..4)
