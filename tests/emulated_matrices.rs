@@ -52,7 +52,7 @@ fn place(matrix: &Matrix, row: u64, column: u64) -> u64 {
     }
 }
 
-/// Runs a job whose first launch is that of a kernel of cooperative matrices; returns the result.
+/// Runs a job of one launch, whose kernel has cooperative matrices; returns the result.
 async fn run(device: &GpuDevice, job: &Job, what: &Product) -> Vec<f32> {
     let buffers = jobs::buffers_of(device, job);
     for (slot, matrix, seed) in [(Slot::A, &what.a, 1), (Slot::B, &what.b, 2)] {
@@ -60,17 +60,13 @@ async fn run(device: &GpuDevice, job: &Job, what: &Product) -> Vec<f32> {
         let upload = device.upload_async(&buffers[&slot], 0, &bytes);
         upload.await.unwrap();
     }
-    for launch in &job.launches {
-        let info = launch.kernel;
-        if info.wgsl.contains("wgpu_cooperative_matrix") {
-            let (text, name) = (info.wgsl, info.name);
-            let text = emulated::without_cooperative_matrices(text, name, "f16", N_SUBGROUPS);
-            let source = KernelSource::new(&text, name, info.bindings);
-            jobs::run(device, source, launch, &buffers).await;
-        } else {
-            jobs::run(device, KernelSource::of(info, &[]), launch, &buffers).await;
-        }
-    }
+    let [launch] = &job.launches[..] else {
+        panic!("{} launches", job.launches.len());
+    };
+    let info = launch.kernel;
+    let text = emulated::without_cooperative_matrices(info.wgsl, info.name, N_SUBGROUPS);
+    let source = KernelSource::new(&text, info.name, info.bindings);
+    jobs::run(device, source, launch, &buffers).await;
     let n_bytes = 4 * what.batch * what.m * what.n;
     let result = device.download_async(&buffers[&Slot::Out], 0..n_bytes);
     let result = result.await.unwrap();

@@ -8,17 +8,15 @@
 )]
 
 mod common;
-
-use std::collections::HashMap;
+#[path = "common/jobs.rs"]
+mod jobs;
 
 use common::chunks::{
     Memory, block_of, chunks, codes, corrupt_blocks, lengths_64, literals, sizes, words_64,
 };
 use pagepress::Error;
 use pagepress::gpu::runtime::block_on;
-use pagepress::gpu::{
-    Backend, Buffer, DeviceRequest, GpuDevice, KernelArg, KernelSource, Waitable,
-};
+use pagepress::gpu::{Backend, DeviceRequest, GpuDevice, KernelSource};
 use pagepress::internals::Job;
 use pagepress::internals::Limits;
 use pagepress::internals::lz4::{
@@ -30,24 +28,21 @@ use pagepress::kernels::{Arg, Slot};
 struct Run<'a> {
     device: &'a GpuDevice,
     job: Job,
-    buffers: HashMap<Slot, Buffer>,
+    buffers: jobs::Buffers,
 }
 
 impl<'a> Run<'a> {
-    fn new(device: &'a GpuDevice, job: Job, memory: &[u8]) -> Self {
-        let bytes = |&(slot, n_bytes): &(Slot, u64)| match slot {
-            Slot::Memory => (slot, memory.len() as u64),
-            _ => (slot, n_bytes),
-        };
-        let buffers = job
-            .buffers
-            .iter()
-            .map(bytes)
-            .map(|(slot, n_bytes)| (slot, device.allocate_memory(n_bytes).unwrap()));
+    fn new(device: &'a GpuDevice, mut job: Job, memory: &[u8]) -> Self {
+        for (slot, n_bytes) in &mut job.buffers {
+            if *slot == Slot::Memory {
+                *n_bytes = memory.len() as u64;
+            }
+        }
+        let buffers = jobs::buffers_of(device, &job);
         let run = Self {
             device,
-            buffers: buffers.collect(),
             job,
+            buffers,
         };
         run.give(Slot::Memory, memory);
         run
@@ -63,24 +58,10 @@ impl<'a> Run<'a> {
 
     fn launch(&self) {
         for launch in &self.job.launches {
-            let overrides = launch.overrides.iter();
-            let overrides: Vec<(&str, f64)> = overrides.map(|&(n, v)| (n, v.into())).collect();
-            let source = KernelSource::of(launch.kernel, &overrides);
-            let kernel = block_on(self.device.compile_kernel(&source)).unwrap();
-            let args: Vec<_> = launch
-                .args
-                .iter()
-                .map(|arg| match arg {
-                    Arg::Params(words) => KernelArg::Params(words),
-                    Arg::Buffer(slot) => KernelArg::Buffer(&self.buffers[slot]),
-                    Arg::Slice(..) => panic!("jobs of chunks bind whole buffers"),
-                })
-                .collect();
-            let launched = self
-                .device
-                .launch_kernel(&kernel, launch.grid, &args)
-                .unwrap();
-            block_on(launched.wait_async()).unwrap();
+            let binds_part = launch.args.iter().any(|arg| matches!(arg, Arg::Slice(..)));
+            assert!(!binds_part, "jobs of chunks bind whole buffers");
+            let source = KernelSource::of(launch.kernel, &[]);
+            block_on(jobs::run(self.device, source, launch, &self.buffers));
         }
     }
 }

@@ -211,22 +211,30 @@ fn launches_of_vulkan_on_matrix_units_translate_to_spirv() {
             lang_version: (1, 6),
             ..spv::Options::default()
         };
-        let written = spv::write_vec(&module, &info, &options, None);
+        let written = write_spirv(&module, &info, launch, &options);
         assert!(written.is_ok(), "{name}: {written:?}");
     }
+}
+
+fn write_spirv(
+    module: &naga::Module,
+    info: &naga::valid::ModuleInfo,
+    launch: &Launch,
+    options: &spv::Options<'_>,
+) -> Result<(), String> {
+    let pipeline = spv::PipelineOptions {
+        shader_stage: naga::ShaderStage::Compute,
+        entry_point: launch.kernel.name.to_owned(),
+    };
+    let written = spv::write_vec(module, info, options, Some(&pipeline));
+    written.map(drop).map_err(|error| error.to_string())
 }
 
 fn translate(launch: &Launch) -> [(&'static str, Result<(), String>); 3] {
     let (module, info) = parse(launch.kernel);
     let (module, info) = specialized(&module, &info, launch);
     let stage = naga::ShaderStage::Compute;
-    let spirv = {
-        let pipeline = spv::PipelineOptions {
-            shader_stage: stage,
-            entry_point: launch.kernel.name.to_owned(),
-        };
-        spv::write_vec(&module, &info, &spv::Options::default(), Some(&pipeline))
-    };
+    let spirv = write_spirv(&module, &info, launch, &spv::Options::default());
     let metal = {
         let options = msl::Options {
             fake_missing_bindings: true,
@@ -253,7 +261,7 @@ fn translate(launch: &Launch) -> [(&'static str, Result<(), String>); 3] {
             .map(drop)
     };
     [
-        ("SPIR-V", spirv.map(drop).map_err(|error| error.to_string())),
+        ("SPIR-V", spirv),
         ("MSL", metal.map(drop).map_err(|error| error.to_string())),
         ("HLSL", direct3d.map_err(|error| error.to_string())),
     ]

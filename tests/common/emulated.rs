@@ -94,51 +94,38 @@ fn split_at_end(text: &str) -> (&str, &str) {
     panic!("no end of {text}")
 }
 
-/// Returns a kernel with matrices of plain WGSL. Workgroups have at most `n_subgroups` times 32 invocations, the index of one is `i`, and
-/// factors are of the type `factor`.
-pub fn without_cooperative_matrices(
-    kernel: &str,
-    entry: &str,
-    factor: &str,
-    n_subgroups: u32,
-) -> String {
+/// Returns a kernel of halves with matrices of plain WGSL. Workgroups have at most `n_subgroups` times 32 invocations, the index of one is
+/// `i`.
+pub fn without_cooperative_matrices(kernel: &str, entry: &str, n_subgroups: u32) -> String {
     let mut text = kernel.replace("enable wgpu_cooperative_matrix;", "");
-    for (cooperative, of) in [
-        (format!("coop_mat16x16<{factor}, A>"), factor),
-        (format!("coop_mat16x16<{factor}, B>"), factor),
-        ("coop_mat16x16<f32, C>".into(), "f32"),
-    ] {
+    for (of, role) in [("f16", "A"), ("f16", "B"), ("f32", "C")] {
+        let cooperative = format!("coop_mat16x16<{of}, {role}>");
         text = text.replace(&cooperative, &format!("array<{of}, 8>"));
     }
     let mut transfers = BTreeSet::new();
-    for (start, by_rows) in [("coopLoadT<", true), ("coopLoad<", false)] {
+    for (start, before_array, is_load, by_rows) in [
+        ("coopLoadT<", ">(&", true, true),
+        ("coopLoad<", ">(&", true, false),
+        ("coopStoreT(", ", &", false, true),
+    ] {
         while let Some(at) = text.find(start) {
-            let (matrix, rest) = text[at + start.len()..].split_once(">(&").unwrap();
+            // The type of a matrix to load, or the matrix to store.
+            let (first, rest) = text[at + start.len()..].split_once(before_array).unwrap();
             let (array, rest) = rest.split_once('[').unwrap();
             let (place, rest) = split_at_end(rest);
+            let (matrix, stored) = match is_load {
+                true => (first, String::new()),
+                false => ("Sum", format!("{first}, ")),
+            };
             let transfer = Transfer {
-                is_load: true,
+                is_load,
                 by_rows,
                 matrix: matrix.into(),
                 array: array.into(),
             };
-            text = format!("{}{}({place}{rest}", &text[..at], transfer.name());
+            text = format!("{}{}({stored}{place}{rest}", &text[..at], transfer.name());
             transfers.insert(transfer);
         }
-    }
-    while let Some(at) = text.find("coopStoreT(") {
-        let (value, rest) = text[at..].split_once(", &").unwrap();
-        let value = &value["coopStoreT(".len()..];
-        let (array, rest) = rest.split_once('[').unwrap();
-        let (place, rest) = split_at_end(rest);
-        let transfer = Transfer {
-            is_load: false,
-            by_rows: true,
-            matrix: "Sum".into(),
-            array: array.into(),
-        };
-        text = format!("{}{}({value}, {place}{rest}", &text[..at], transfer.name());
-        transfers.insert(transfer);
     }
     text = text.replace("coopMultiplyAdd(", "emulated_multiply(");
     assert!(!text.contains("coop"), "a construct that is not emulated");
@@ -156,9 +143,9 @@ pub fn without_cooperative_matrices(
 var<private> own_invocation: u32;
 // 8, but compilers do not know it: loops that are not unrolled compile in seconds instead of minutes.
 var<private> n_own: u32;
-var<workgroup> sh_emulated: array<{factor}, {}>;
+var<workgroup> sh_emulated: array<f16, {}>;
 
-fn emulated_multiply(left: array<{factor}, 8>, right: array<{factor}, 8>, given: array<f32, 8>) -> array<f32, 8> {{
+fn emulated_multiply(left: array<f16, 8>, right: array<f16, 8>, given: array<f32, 8>) -> array<f32, 8> {{
     var rows = left;
     var columns = right;
     var sums = given;
