@@ -13,6 +13,7 @@ fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rustc-check-cfg=cfg(cuda_engine)");
     println!("cargo::rustc-check-cfg=cfg(gpu_engine)");
+    println!("cargo::rustc-check-cfg=cfg(vulkan_engine)");
     println!("cargo::rustc-check-cfg=cfg(web)");
     println!("cargo::rustc-check-cfg=cfg(web_engine)");
     println!("cargo::rustc-check-cfg=cfg(web_files)");
@@ -29,6 +30,10 @@ fn main() -> io::Result<()> {
     }
     if cuda || wgpu {
         println!("cargo::rustc-cfg=gpu_engine");
+    }
+    let os = env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
+    if wgpu && ["windows", "linux", "android", "freebsd"].contains(&os.as_str()) {
+        println!("cargo::rustc-cfg=vulkan_engine");
     }
     // wgpu in a browser.
     if wasm && wgpu {

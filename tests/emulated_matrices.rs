@@ -84,10 +84,11 @@ fn halves_are_multiplied_steps_ahead() {
         println!("skipped: kernels of {} have no halves", device.info());
         return;
     }
-    // Whole tiles, and edges along all axes.
+    // Whole tiles, edges along all axes, and edges of the result alone, whose rows do not begin at vectors.
     let whole = ([128, 128, 192], [false, false]);
     let cut = ([72, 200, 40], [true, true]);
-    for ([m, n, k], transposed) in [whole, cut] {
+    let of_result = ([72, 75, 64], [false, true]);
+    for ([m, n, k], transposed) in [whole, cut, of_result] {
         let [a, b] = [([m, k], transposed[0]), ([k, n], transposed[1])].map(
             |([rows, columns], transposed)| Matrix {
                 transposed,

@@ -19,7 +19,7 @@ function expression(pattern) {
 
 const isListed = (patterns, file) => patterns.some((pattern) => expression(pattern).test(file));
 
-/** Paths in code spans: `src/gpu/wgpu/spirv.rs`, `wgsl-ptx/tests/out/`. Patterns must match a file. */
+/** Paths in code spans: `src/gpu/wgpu/spirv/mod.rs`, `wgsl-ptx/tests/out/`. Patterns must match a file. */
 function namedPaths(markdown) {
   const spans = [...markdown.matchAll(/`([^`\n]+)`/g)].map(([, span]) => span);
   return spans.filter((span) => /^[\w.*/-]+$/.test(span) && /[/.]/.test(span) && tops.has(span.split("/")[0]));

@@ -146,7 +146,8 @@ pub struct Capabilities {
     /// or single precision. The wgpu engine cannot check their accesses, and compiles them only
     /// [without checks](crate::gpu::KernelSource::without_checks).
     pub cooperative_matrices: bool,
-    /// True if the device's matrix units also multiply bfloat16: CUDA from compute capability 8.0 on.
+    /// True if the device's matrix units also multiply bfloat16: CUDA from compute capability 8.0 on, and Vulkan with
+    /// `VK_KHR_shader_bfloat16` on a device that this crate opened.
     pub bfloat16_matrices: bool,
     /// True if the warpgroups of a workgroup multiply matrices in workgroup memory (`wgmma`): CUDA with compute capability 9.0, unless
     /// all kernels are checked at run time.

@@ -97,8 +97,8 @@ impl Subject {
         [Self::Gpu(device.unwrap())]
     }
 
-    /// Returns true if layers round rows to the type of a 16-bit matrix, which matrix units multiply: those of CUDA, and those of Vulkan for
-    /// halves, if workgroups have enough memory.
+    /// Returns true if layers round rows to the type of a 16-bit matrix, which matrix units multiply: those of CUDA, and those of Vulkan, if
+    /// they have the type and workgroups have enough memory.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn rounds_rows(&self, dtype: DType) -> bool {
         use pagepress::gpu::Backend;
@@ -109,8 +109,12 @@ impl Subject {
         match info.api {
             "cuda" => true,
             "vulkan" => {
-                dtype == DType::F16
-                    && capabilities.cooperative_matrices
+                let multiplies = match dtype {
+                    DType::F16 => capabilities.cooperative_matrices,
+                    DType::BF16 => capabilities.bfloat16_matrices,
+                    _ => false,
+                };
+                multiplies
                     && info.subgroup_size == (32, 32)
                     && capabilities.max_workgroup_bytes >= 28 << 10
             }

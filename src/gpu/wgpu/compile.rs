@@ -133,8 +133,12 @@ fn module(
                 .into(),
         );
     }
-    if unchecked && shared.capabilities.spirv_passthrough && !cooperative {
-        let words = super::spirv::translate(source, shared.capabilities.int64)?;
+    if unchecked && shared.capabilities.spirv_passthrough {
+        let translation = super::spirv::Translation {
+            int64: shared.capabilities.int64,
+            cooperative,
+        };
+        let words = super::spirv::translate(source, translation)?;
         let descriptor = wgpu::ShaderModuleDescriptorPassthrough {
             label: Some(source.entry),
             entry_points: Cow::Owned(vec![wgpu::PassthroughShaderEntryPoint {
@@ -145,8 +149,9 @@ fn module(
             ..wgpu::ShaderModuleDescriptorPassthrough::default()
         };
         // SAFETY: naga wrote the SPIR-V from a validated module with the bindings of `source`; only the scope of barriers
-        // was narrowed to the one that WGSL specifies. It lacks checks of accesses, divisors and loops: the code that
-        // made the source unchecked guaranteed in an `unsafe` call that the kernel needs none.
+        // was narrowed to the one that WGSL specifies, and promises not to write a buffer were left out. It lacks checks of
+        // accesses, divisors and loops: the code that made the source unchecked guaranteed in an `unsafe` call that the
+        // kernel needs none.
         return Ok(unsafe { shared.device.create_shader_module_passthrough(descriptor) });
     }
     let descriptor = descriptor(source);
@@ -211,9 +216,7 @@ fn descriptor_of<'a>(
     layout: &'a wgpu::PipelineLayout,
 ) -> wgpu::ComputePipelineDescriptor<'a> {
     // Overrides of a passthrough module are resolved in its SPIR-V already.
-    let resolved = shared.leaves_out_checks(source)
-        && shared.capabilities.spirv_passthrough
-        && !uses_cooperative_matrices(source.wgsl);
+    let resolved = shared.leaves_out_checks(source) && shared.capabilities.spirv_passthrough;
     wgpu::ComputePipelineDescriptor {
         label: Some(source.entry),
         layout: Some(layout),

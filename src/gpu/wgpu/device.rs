@@ -130,19 +130,32 @@ async fn open_adapter(
         experimental_features: experimental,
         ..wgpu::DeviceDescriptor::default()
     };
-    let (device, queue) =
-        adapter
-            .request_device(&descriptor)
-            .await
-            .map_err(|error| Error::BackendUnavailable {
+    let capabilities = limits::capabilities(&limits, features);
+    // Kernels of bfloat16 are SPIR-V of this crate.
+    #[cfg(vulkan_engine)]
+    let with_bfloat16 = (capabilities.cooperative_matrices && capabilities.spirv_passthrough)
+        .then(|| super::bfloat16::open(adapter, &descriptor))
+        .flatten();
+    #[cfg(not(vulkan_engine))]
+    let with_bfloat16 = None;
+    let capabilities = Capabilities {
+        bfloat16_matrices: with_bfloat16.is_some(),
+        ..capabilities
+    };
+    let opened = match with_bfloat16 {
+        Some(opened) => opened,
+        None => adapter.request_device(&descriptor).await.map_err(|error| {
+            Error::BackendUnavailable {
                 backend: ENGINE,
                 reason: format!("{info}: {error}"),
-            })?;
+            }
+        })?,
+    };
     Ok(WgpuDevice::of(
-        (device, queue),
+        opened,
         info,
         &limits,
-        features,
+        capabilities,
         request,
         false,
     ))
@@ -154,7 +167,7 @@ impl WgpuDevice {
         (device, queue): (wgpu::Device, wgpu::Queue),
         info: GpuDeviceInfo,
         limits: &wgpu::Limits,
-        features: wgpu::Features,
+        capabilities: Capabilities,
         request: &DeviceRequest,
         is_external: bool,
     ) -> Self {
@@ -177,7 +190,7 @@ impl WgpuDevice {
             longest_submission: request
                 .longest_submission
                 .or_else(|| (info.kind != DeviceKind::Discrete).then_some(LONGEST_SUBMISSION)),
-            ..limits::capabilities(limits, features)
+            ..capabilities
         };
         let may_leave_out_checks = cfg!(not(target_arch = "wasm32"))
             && request.runtime_checks == RuntimeChecks::WhereNeeded;

@@ -30,7 +30,7 @@ impl WgpuDevice {
             (device, queue),
             info,
             &limits,
-            features,
+            limits::capabilities(&limits, features),
             request,
             is_external,
         ))

@@ -62,7 +62,7 @@ impl WgpuDevice {
             opened,
             info,
             &limits,
-            features,
+            limits::capabilities(&limits, features),
             request,
             is_external,
         ))

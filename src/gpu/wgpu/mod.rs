@@ -17,6 +17,8 @@ mod adapter_web;
 mod allocation;
 #[cfg(target_arch = "wasm32")]
 mod answer;
+#[cfg(vulkan_engine)]
+mod bfloat16;
 mod choose;
 mod compile;
 mod device;

@@ -21,7 +21,7 @@ const GROUPS: KernelInfo = super::kernel(
 );
 
 /// The kernel for other engines.
-static HALF_AHEAD: KernelInfo = super::kernel(
+const AHEAD: KernelInfo = super::kernel(
     "tensor_matmul_half_ahead",
     shader!("tensor_matmul_half_ahead.wgsl"),
     &[R, R, W, U],
@@ -41,11 +41,13 @@ const FUSED_GROUPS: KernelInfo = super::kernel(
 
 static HALF: KernelInfo = KERNEL;
 static HALF_GROUPS: KernelInfo = GROUPS;
+static HALF_AHEAD: KernelInfo = AHEAD;
 static HALF_FUSED: [KernelInfo; 2] = [FUSED, FUSED_GROUPS];
 
 /// The same for matrices of bfloat16, which the matrix units multiply instead of halves.
 static BFLOAT16: KernelInfo = KERNEL.of_bfloat16();
 static BFLOAT16_GROUPS: KernelInfo = GROUPS.of_bfloat16();
+static BFLOAT16_AHEAD: KernelInfo = AHEAD.of_bfloat16();
 static BFLOAT16_FUSED: [KernelInfo; 2] = [FUSED.of_bfloat16(), FUSED_GROUPS.of_bfloat16()];
 
 /// Configurations, the fastest for large products first. The last one fits the workgroup memory of every GPU.
@@ -63,21 +65,26 @@ const FORMS: [Form; 10] = [
 ];
 
 /// Configurations without asynchronous copies, with speeds on an H200 through Vulkan.
-const AHEAD_FORMS: [Form; 2] = [Form::ahead([2, 4], 250), Form::ahead([2, 2], 128)];
+const AHEAD_FORMS: [Form; 2] = [Form::ahead([2, 4], 300), Form::ahead([2, 2], 170)];
 
-/// The kernels of halves for engines without asynchronous copies.
-const AHEAD: Staged = Staged {
-    kernel: &HALF_AHEAD,
-    of_warpgroups: None,
-    fused: None,
-    rounds_first: false,
-    dtype: DType::F16,
-    unit: 4,
-    pads: [8; 2],
-    forms: &AHEAD_FORMS,
-};
+/// Returns the kernel of a 16-bit type for engines without asynchronous copies.
+const fn ahead(dtype: DType) -> Staged {
+    Staged {
+        kernel: match dtype {
+            DType::BF16 => &BFLOAT16_AHEAD,
+            _ => &HALF_AHEAD,
+        },
+        of_warpgroups: None,
+        fused: None,
+        rounds_first: false,
+        dtype,
+        unit: 4,
+        pads: [8; 2],
+        forms: &AHEAD_FORMS,
+    }
+}
 
-/// Returns the kernels of a 16-bit type.
+/// Returns the kernels of a 16-bit type for engines with asynchronous copies.
 const fn staged(dtype: DType) -> Staged {
     let (kernel, groups, fused) = match dtype {
         DType::BF16 => (&BFLOAT16, &BFLOAT16_GROUPS, &BFLOAT16_FUSED),
@@ -96,8 +103,7 @@ const fn staged(dtype: DType) -> Staged {
 }
 
 /// Returns the launch that computes [`Slot::Out`](crate::kernels::Slot::Out), `[batch, m, n]` of `f32`, from `A` and `B` of the 16-bit type
-/// `dtype`, with an epilogue, on matrix units; `None` if a buffer exceeds a binding, if the device has too little workgroup memory, and for
-/// bfloat16 without asynchronous copies.
+/// `dtype`, with an epilogue, on matrix units; `None` if a buffer exceeds a binding, and if the device has too little workgroup memory.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a length of 0, for matrices that exceed their buffers, and for factors that the kernel
@@ -116,25 +122,28 @@ pub fn matmul_half_job(
             expected: "16-bit elements in lines that start at multiples of 8",
         });
     }
-    match kernels(dtype, units) {
-        Some(kernels) => staged_job(what, kernels, epilogue, units, max_binding_bytes),
-        None => Ok(None),
-    }
+    staged_job(
+        what,
+        kernels(dtype, units),
+        epilogue,
+        units,
+        max_binding_bytes,
+    )
 }
 
 /// Returns true if a device has a configuration for products of a 16-bit type.
 #[must_use]
 pub fn multiplies_halves(dtype: DType, units: MatrixUnits) -> bool {
-    kernels(dtype, units)
-        .is_some_and(|kernels| kernels.forms.iter().any(|form| form.fits(kernels, units)))
+    let kernels = kernels(dtype, units);
+    kernels.forms.iter().any(|form| form.fits(kernels, units))
 }
 
 /// Returns the kernels of a 16-bit type for a device.
-const fn kernels(dtype: DType, units: MatrixUnits) -> Option<Staged> {
-    match (units.copies_asynchronously, dtype) {
-        (true, _) => Some(staged(dtype)),
-        (false, DType::F16) => Some(AHEAD),
-        (false, _) => None,
+const fn kernels(dtype: DType, units: MatrixUnits) -> Staged {
+    if units.copies_asynchronously {
+        staged(dtype)
+    } else {
+        ahead(dtype)
     }
 }
 
@@ -201,10 +210,14 @@ mod tests {
         assert_eq!(whole.launches.len(), 1);
         assert_eq!(whole.launches[0].kernel.name, "tensor_matmul_half_ahead");
         assert_eq!(override_of(&whole, "WHOLE"), Some(1));
-        for size in [[4097, 4096, 4096], [4096, 4104, 4096], [4096, 4096, 4072]] {
+        for (size, is_whole) in [
+            ([4097, 4096, 4096], 1),
+            ([4096, 4104, 4096], 1),
+            ([4096, 4096, 4072], 0),
+        ] {
             let [m, n, k] = size;
             let cut = job(&dense(m, n, k), DType::F16, none).unwrap();
-            assert_eq!(override_of(&cut, "WHOLE"), Some(0), "{size:?}");
+            assert_eq!(override_of(&cut, "WHOLE"), Some(is_whole), "{size:?}");
         }
         // An epilogue takes a launch of its own.
         let bias = Epilogue {
@@ -213,8 +226,10 @@ mod tests {
         };
         let finished = job(&dense(4096, 4096, 4096), DType::F16, bias).unwrap();
         assert_eq!(finished.launches.len(), 2);
-        assert!(job(&dense(4096, 4096, 4096), DType::BF16, none).is_none());
-        assert!(multiplies_halves(DType::F16, VULKAN) && !multiplies_halves(DType::BF16, VULKAN));
+        let of_bfloat16 = job(&dense(4096, 4096, 4096), DType::BF16, none).unwrap();
+        assert!(of_bfloat16.launches[0].kernel.is_of_bfloat16());
+        assert!(!whole.launches[0].kernel.is_of_bfloat16());
+        assert!(multiplies_halves(DType::F16, VULKAN) && multiplies_halves(DType::BF16, VULKAN));
         let least = MatrixUnits {
             workgroup_bytes: 8 << 10,
             ..VULKAN

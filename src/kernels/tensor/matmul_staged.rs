@@ -55,7 +55,7 @@ pub struct MatrixUnits {
     pub copies_asynchronously: bool,
 }
 
-/// Terms of a step of [`Multipliers::Ahead`]; a turn of its kernel's loop has four steps.
+/// Terms of a step of [`Multipliers::Ahead`]; its kernel's loop has two steps.
 const AHEAD_TERMS: u64 = 16;
 
 /// The invocations that multiply a part of a workgroup's tile together.
@@ -117,7 +117,7 @@ impl Form {
         Self {
             multipliers: Multipliers::Ahead(subgroups),
             stages: 2,
-            depth: 4 * AHEAD_TERMS,
+            depth: 2 * AHEAD_TERMS,
             speed,
         }
     }
@@ -165,7 +165,7 @@ impl Form {
     }
 
     /// Returns the overrides of the kernel for a product in slices of k.
-    fn overrides(self, what: &Product) -> Vec<(&'static str, u32)> {
+    fn overrides(self, what: &Product, k_slice: u64) -> Vec<(&'static str, u32)> {
         let of_multipliers = match self.multipliers {
             Multipliers::Subgroups(subgroups, matrices) => vec![
                 ("SUBGROUPS_M", subgroups[0]),
@@ -177,7 +177,7 @@ impl Form {
             Multipliers::Ahead(subgroups) => vec![
                 ("SUBGROUPS_M", subgroups[0]),
                 ("SUBGROUPS_N", subgroups[1]),
-                ("WHOLE", self.divides(what).into()),
+                ("WHOLE", what.k.is_multiple_of(k_slice).into()),
             ],
             Multipliers::Warpgroups(groups, columns) => {
                 vec![("GROUPS", groups), ("TILE_N", columns)]
@@ -185,14 +185,6 @@ impl Form {
         };
         let all = of_multipliers.into_iter().chain([("STAGES", self.stages)]);
         all.map(|(name, n)| (name, n as u32)).collect()
-    }
-
-    /// Returns true if tiles and steps divide a product without a rest.
-    const fn divides(self, what: &Product) -> bool {
-        let [rows, columns] = self.tile();
-        what.m.is_multiple_of(rows)
-            && what.n.is_multiple_of(columns)
-            && what.k.is_multiple_of(self.depth)
     }
 
     /// Returns the kernel with an epilogue, if there is one.
@@ -354,7 +346,7 @@ fn launch(what: &Product, staged: Staged, form: Form, k_slice: u64, out: Slot) -
         0,
     ];
     let args = [Slot::A, Slot::B, out].map(Arg::Buffer);
-    let mut overrides = form.overrides(what);
+    let mut overrides = form.overrides(what, k_slice);
     overrides.extend([
         ("A_BY_K", (!a.transposed).into()),
         ("B_BY_K", b.transposed.into()),

@@ -65,15 +65,12 @@ impl Recording {
         Ok(true)
     }
 
-    /// Returns the matrix units for products of a type: those of CUDA, and for halves those of Vulkan whose subgroups have 32 invocations.
+    /// Returns the matrix units for products of a type: those of CUDA, and for 16 bits those of Vulkan whose subgroups have 32 invocations.
     pub(crate) fn matrix_units(&self, dtype: DType) -> Option<MatrixUnits> {
-        let capabilities = self.device().capabilities();
         let info = self.device().info();
-        match (info.api, dtype) {
-            ("cuda", _) => self.asynchronous_units(dtype),
-            ("vulkan", DType::F16)
-                if capabilities.cooperative_matrices && info.subgroup_size == (32, 32) =>
-            {
+        match info.api {
+            "cuda" => self.asynchronous_units(dtype),
+            "vulkan" if self.multiplies(dtype) && info.subgroup_size == (32, 32) => {
                 let units = self.units();
                 multiplies_halves(dtype, units).then_some(units)
             }
@@ -84,12 +81,17 @@ impl Recording {
     /// Returns the matrix units of CUDA for a type, beside which copies to workgroup memory run asynchronously. Through Vulkan, the
     /// compiler of NVIDIA's driver spills the kernels that are made for them.
     pub(super) fn asynchronous_units(&self, dtype: DType) -> Option<MatrixUnits> {
+        self.units_of_cuda(self.multiplies(dtype))
+    }
+
+    /// Returns true if the device has matrices of a 16-bit type.
+    fn multiplies(&self, dtype: DType) -> bool {
         let capabilities = self.device().capabilities();
-        self.units_of_cuda(match dtype {
+        match dtype {
             DType::F32 => false,
             DType::F16 => capabilities.cooperative_matrices,
             DType::BF16 => capabilities.bfloat16_matrices,
-        })
+        }
     }
 
     /// Returns the matrix units that round f32 to TF32.

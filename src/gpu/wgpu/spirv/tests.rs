@@ -1,0 +1,197 @@
+//! Tests of translations to SPIR-V.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::HashMap;
+
+use super::edits::*;
+use super::*;
+use crate::kernels::tensor::{Matrix, MatrixUnits, Product, matmul_half_job};
+use crate::ops::{DType, Epilogue};
+
+const WGSL: &str = "
+    override N: u32 = 1u;
+    @group(0) @binding(0) var<storage, read_write> data: array<u32>;
+    var<workgroup> shared_words: array<u32, 64>;
+    @compute @workgroup_size(64)
+    fn barriers(@builtin(local_invocation_index) i: u32) {
+        data[i] = N;
+        storageBarrier();
+        shared_words[i] = data[63u - i];
+        workgroupBarrier();
+        data[i] = shared_words[i ^ 1u];
+    }";
+
+/// Translates a kernel without cooperative matrices.
+fn translated(source: &KernelSource<'_>, int64: bool) -> Result<Vec<u32>, String> {
+    let cooperative = false;
+    translate(source, Translation { int64, cooperative })
+}
+
+fn scopes(words: &[u32]) -> Vec<(u32, u32)> {
+    let all = instructions(words);
+    let constants: HashMap<u32, u32> = all
+        .iter()
+        .filter(|&&(at, n)| n == 4 && words[at] & 0xffff == OP_CONSTANT)
+        .map(|&(at, _)| (words[at + 2], words[at + 3]))
+        .collect();
+    let barriers = all
+        .iter()
+        .filter(|&&(at, _)| words[at] & 0xffff == OP_CONTROL_BARRIER);
+    barriers
+        .map(|&(at, _)| (constants[&words[at + 2]], constants[&words[at + 3]]))
+        .collect()
+}
+
+#[test]
+fn storage_barriers_get_workgroup_scope_and_nothing_else_changes() {
+    let source =
+        KernelSource::new(WGSL, "barriers", &[Access::ReadWrite]).with_overrides(&[("N", 7.0)]);
+    let words = translated(&source, false).unwrap();
+    let found = scopes(&words);
+    assert!(
+        found
+            .iter()
+            .any(|&(_, semantics)| semantics & UNIFORM_MEMORY != 0)
+    );
+    assert!(
+        found.iter().all(|&(scope, _)| scope == SCOPE_WORKGROUP),
+        "{found:?}"
+    );
+    let n_words: usize = instructions(&words).iter().map(|&(_, n)| n).sum();
+    assert_eq!(n_words + HEADER_WORDS, words.len());
+}
+
+#[test]
+fn funnel_becomes_64_bit_arithmetic_in_the_kernels_that_have_it() {
+    const OP_TYPE_INT: u32 = 21;
+    let has_int64 = |words: &[u32]| {
+        instructions(words)
+            .iter()
+            .any(|&(at, _)| words[at] & 0xffff == OP_TYPE_INT && words[at + 2] == 64)
+    };
+    for kernel in crate::kernels::codec::KERNELS {
+        let source = KernelSource::of(kernel, &[]);
+        let has_funnel = matches!(
+            kernel.name,
+            "lz4_parse"
+                | "lz4_sort"
+                | "lz4_longest"
+                | "lz4_cheapest"
+                | "lz4_emit"
+                | "lz4_tokens"
+                | "lz4_copy"
+        );
+        assert_eq!(has_funnel, kernel.wgsl.contains("fn funnel("));
+        assert!(!has_int64(&translated(&source, false).unwrap()));
+        let words = translated(&source, true).unwrap();
+        assert_eq!(has_int64(&words), has_funnel, "{}", kernel.name);
+    }
+}
+
+#[test]
+fn a_function_named_funnel_with_another_body_stays() {
+    const WGSL: &str = "
+        @group(0) @binding(0) var<storage, read_write> data: array<u32>;
+        fn funnel(a: u32, b: u32, s: u32) -> u32 {
+            return (a << s) | ((b >> 1) >> (31 - s));
+        }
+        @compute @workgroup_size(1)
+        fn main() {
+            data[0] = funnel(data[1], data[2], data[3]);
+        }";
+    let source = KernelSource::new(WGSL, "main", &[Access::ReadWrite]);
+    let [portable, int64] = [false, true].map(|int64| translated(&source, int64).unwrap());
+    assert_eq!(portable, int64);
+}
+
+#[test]
+fn kernels_of_cooperative_matrices_declare_no_buffer_read_only() {
+    const WGSL: &str = "
+        @group(0) @binding(0) var<storage, read> given: array<u32>;
+        @group(0) @binding(1) var<storage, read_write> made: array<u32>;
+        @compute @workgroup_size(1)
+        fn main() {
+            made[0] = given[0];
+        }";
+    let bindings = [Access::Read, Access::ReadWrite];
+    let source = KernelSource::new(WGSL, "main", &bindings);
+    let n_read_only = |cooperative| {
+        let int64 = false;
+        let words = translate(&source, Translation { int64, cooperative }).unwrap();
+        let all = instructions(&words).into_iter();
+        let n_words: usize = all.clone().map(|(_, n)| n).sum();
+        assert_eq!(n_words + HEADER_WORDS, words.len());
+        let is_read_only = |&(at, n): &(usize, usize)| {
+            matches!(words[at] & 0xffff, OP_DECORATE | OP_MEMBER_DECORATE)
+                && words[at + n - 1] == NON_WRITABLE
+        };
+        all.filter(is_read_only).count()
+    };
+    assert_eq!((n_read_only(false), n_read_only(true)), (1, 0));
+}
+
+/// Every instruction's words, from the first one of the module on.
+fn split(words: &[u32]) -> Vec<&[u32]> {
+    let all = instructions(words);
+    let n_words: usize = all.iter().map(|&(_, n)| n).sum();
+    assert_eq!(n_words + HEADER_WORDS, words.len());
+    all.iter().map(|&(at, n)| &words[at..at + n]).collect()
+}
+
+#[test]
+fn matrices_of_halves_become_those_of_bfloat16_and_nothing_else_changes() {
+    let what = Product {
+        batch: 1,
+        m: 128,
+        n: 128,
+        k: 64,
+        a: Matrix::dense(128, 64, 128 * 64),
+        b: Matrix::dense(64, 128, 64 * 128),
+    };
+    let units = MatrixUnits {
+        n_units: 1,
+        workgroup_bytes: 48 << 10,
+        has_warpgroups: false,
+        copies_asynchronously: false,
+    };
+    let of = |dtype| {
+        let none = Epilogue::default();
+        let job = matmul_half_job(&what, dtype, none, units, 1 << 30);
+        let job = job.unwrap().unwrap();
+        // SAFETY: the kernel is translated, not run.
+        let source = unsafe { KernelSource::of_launch(&job.launches[0], &[]) };
+        let (int64, cooperative) = (false, true);
+        translate(&source, Translation { int64, cooperative }).unwrap()
+    };
+    let [halves, bfloat16] = [DType::F16, DType::BF16].map(of);
+    let id = halves[BOUND];
+    assert_eq!(bfloat16[BOUND], id + 1);
+    let [halves, mut found] = [split(&halves), split(&bfloat16)];
+    let added = [
+        &[2 << 16 | OP_CAPABILITY, 5116][..],
+        &[2 << 16 | OP_CAPABILITY, 5118],
+        &extension("SPV_KHR_bfloat16"),
+        &[4 << 16 | OP_TYPE_FLOAT, id, 16, 0],
+    ];
+    for one in added {
+        let at = found.iter().position(|words| *words == one);
+        found.remove(at.unwrap());
+    }
+    let changed: Vec<_> = halves.iter().zip(&found).filter(|(a, b)| a != b).collect();
+    assert_eq!((halves.len(), changed.len()), (found.len(), 2));
+    for (was, is) in changed {
+        assert_eq!((was[0] & 0xffff, is[2]), (OP_TYPE_COOPERATIVE_MATRIX, id));
+        assert_eq!((&was[..2], &was[3..]), (&is[..2], &is[3..]));
+    }
+}
+
+#[test]
+fn errors_carry_the_line() {
+    let source = KernelSource::new(
+        "@compute @workgroup_size(1)\nfn broken() { oops(); }",
+        "broken",
+        &[],
+    );
+    assert!(translated(&source, false).unwrap_err().starts_with("2:"));
+}
