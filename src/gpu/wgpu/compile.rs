@@ -112,10 +112,10 @@ fn describe(found: &wgpu::CompilationInfo) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// Returns true if a source may use cooperative matrices: no source can without the name of the extension, and none can in a
-/// browser.
+/// Returns true if a source may use cooperative matrices: no source can without the name of the extension.
+#[cfg(not(target_arch = "wasm32"))]
 fn uses_cooperative_matrices(wgsl: &str) -> bool {
-    cfg!(not(target_arch = "wasm32")) && wgsl.contains("wgpu_cooperative_matrix")
+    wgsl.contains("wgpu_cooperative_matrix")
 }
 
 #[cfg(not(target_arch = "wasm32"))]

@@ -12,6 +12,7 @@ use super::adapter_web;
 use super::answer::create_raw_buffer;
 use super::answer::{adopt_buffer, raw, returning};
 use super::device::WgpuDevice;
+use super::limits;
 use super::memory::WgpuBuffer;
 use crate::gpu::check;
 use crate::gpu::choice::DeviceRequest;
