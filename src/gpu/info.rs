@@ -144,7 +144,8 @@ pub struct Capabilities {
     pub float16: bool,
     /// True if kernels may use cooperative matrices of 16x16 elements (`enable wgpu_cooperative_matrix`): halves, summed in half
     /// or single precision. The wgpu engine cannot check their accesses, and compiles them only
-    /// [without checks](crate::gpu::KernelSource::without_checks).
+    /// [without checks](crate::gpu::KernelSource::without_checks): with
+    /// [`RuntimeChecks::Always`](crate::gpu::RuntimeChecks::Always) its devices have none.
     pub cooperative_matrices: bool,
     /// True if the device's matrix units also multiply bfloat16: CUDA from compute capability 8.0 on, and Vulkan with
     /// `VK_KHR_shader_bfloat16` on a device that this crate opened.

@@ -133,6 +133,11 @@ fn module(
                 .into(),
         );
     }
+    if source.is_of_bfloat16() && !shared.capabilities.bfloat16_matrices {
+        return Err(
+            "the device has no matrices of bfloat16: see Capabilities::bfloat16_matrices".into(),
+        );
+    }
     if unchecked && shared.capabilities.spirv_passthrough {
         let translation = super::spirv::Translation {
             int64: shared.capabilities.int64,
@@ -148,10 +153,10 @@ fn module(
             spirv: Some(Cow::Owned(words)),
             ..wgpu::ShaderModuleDescriptorPassthrough::default()
         };
-        // SAFETY: naga wrote the SPIR-V from a validated module with the bindings of `source`; only the scope of barriers
-        // was narrowed to the one that WGSL specifies, and promises not to write a buffer were left out. It lacks checks of
-        // accesses, divisors and loops: the code that made the source unchecked guaranteed in an `unsafe` call that the
-        // kernel needs none.
+        // SAFETY: naga wrote the SPIR-V from a validated module with the bindings of `source`. Then only the scope of barriers
+        // was narrowed to the one that WGSL specifies, promises not to write a buffer were left out, and matrices got a type of the
+        // same size that the device has, as checked above. It lacks checks of accesses, divisors and loops: the code that made
+        // the source unchecked guaranteed in an `unsafe` call that the kernel needs none.
         return Ok(unsafe { shared.device.create_shader_module_passthrough(descriptor) });
     }
     let descriptor = descriptor(source);

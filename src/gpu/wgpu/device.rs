@@ -22,7 +22,7 @@ use super::shared::Shared;
 use super::stream::{WgpuStream, WgpuSubmission};
 use crate::gpu::backend::{Backend, HostUse, KernelSource};
 use crate::gpu::budget::Budget;
-use crate::gpu::choice::{DeviceRequest, LimitTier, Rejected, RuntimeChecks};
+use crate::gpu::choice::{DeviceRequest, LimitTier, Rejected};
 use crate::gpu::id::DeviceId;
 use crate::gpu::info::{Capabilities, DeviceKind, GpuDeviceInfo};
 use crate::gpu::pipeline_cache::PipelineCache;
@@ -130,7 +130,7 @@ async fn open_adapter(
         experimental_features: experimental,
         ..wgpu::DeviceDescriptor::default()
     };
-    let capabilities = limits::capabilities(&limits, features);
+    let capabilities = limits::capabilities(&limits, features, request);
     // Kernels of bfloat16 are SPIR-V of this crate.
     #[cfg(vulkan_engine)]
     let with_bfloat16 = (capabilities.cooperative_matrices && capabilities.spirv_passthrough)
@@ -192,8 +192,7 @@ impl WgpuDevice {
                 .or_else(|| (info.kind != DeviceKind::Discrete).then_some(LONGEST_SUBMISSION)),
             ..capabilities
         };
-        let may_leave_out_checks = cfg!(not(target_arch = "wasm32"))
-            && request.runtime_checks == RuntimeChecks::WhereNeeded;
+        let may_leave_out_checks = limits::leaves_out_checks(request);
         Self(Arc::new(Shared {
             id: DeviceId::new(),
             is_external,

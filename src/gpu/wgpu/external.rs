@@ -30,7 +30,7 @@ impl WgpuDevice {
             (device, queue),
             info,
             &limits,
-            limits::capabilities(&limits, features),
+            limits::capabilities(&limits, features, request),
             request,
             is_external,
         ))

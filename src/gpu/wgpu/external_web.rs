@@ -63,7 +63,7 @@ impl WgpuDevice {
             opened,
             info,
             &limits,
-            limits::capabilities(&limits, features),
+            limits::capabilities(&limits, features, request),
             request,
             is_external,
         ))

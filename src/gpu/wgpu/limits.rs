@@ -1,7 +1,7 @@
 //! Features and limits that a device is opened with, and the capabilities that follow for kernels.
 
 use crate::gpu::check;
-use crate::gpu::choice::{DeviceRequest, LimitTier, SharedMemory, SpirvPassthrough};
+use crate::gpu::choice::{DeviceRequest, LimitTier, RuntimeChecks, SharedMemory, SpirvPassthrough};
 use crate::gpu::info::Capabilities;
 use crate::kernels::{Limits, Registers, STORAGE_BUFFERS};
 
@@ -127,8 +127,17 @@ pub(super) fn wanted(adapter: &wgpu::Limits, tier: LimitTier) -> wgpu::Limits {
     limits
 }
 
-/// Returns the capabilities of a device with these limits and features.
-pub(super) fn capabilities(limits: &wgpu::Limits, features: wgpu::Features) -> Capabilities {
+/// Returns true if kernels that check themselves are compiled without the engine's checks.
+pub(super) fn leaves_out_checks(request: &DeviceRequest) -> bool {
+    cfg!(not(target_arch = "wasm32")) && request.runtime_checks == RuntimeChecks::WhereNeeded
+}
+
+/// Returns the capabilities of a device with these limits and features. Accesses of cooperative matrices cannot be checked.
+pub(super) fn capabilities(
+    limits: &wgpu::Limits,
+    features: wgpu::Features,
+    request: &DeviceRequest,
+) -> Capabilities {
     Capabilities {
         // Bindings are multiples of 4 bytes; some drivers report a limit that is not.
         max_binding_bytes: limits.max_storage_buffer_binding_size / 4 * 4,
@@ -147,7 +156,8 @@ pub(super) fn capabilities(limits: &wgpu::Limits, features: wgpu::Features) -> C
         subgroups: features.contains(wgpu::Features::SUBGROUP),
         int64: features.contains(wgpu::Features::SHADER_INT64),
         float16: features.contains(wgpu::Features::SHADER_F16),
-        cooperative_matrices: features.contains(wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX),
+        cooperative_matrices: features.contains(wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX)
+            && leaves_out_checks(request),
         bfloat16_matrices: false,
         warpgroup_matrices: false,
         tf32_matrices: false,
@@ -169,6 +179,21 @@ pub(super) fn capabilities(limits: &wgpu::Limits, features: wgpu::Features) -> C
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(not(target_arch = "wasm32"))]
+    fn devices_that_check_every_kernel_have_no_cooperative_matrices() {
+        let has_matrices = |runtime_checks| {
+            let request = DeviceRequest {
+                runtime_checks,
+                ..DeviceRequest::default()
+            };
+            let features = wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX;
+            capabilities(&wgpu::Limits::defaults(), features, &request).cooperative_matrices
+        };
+        assert!(has_matrices(RuntimeChecks::WhereNeeded));
+        assert!(!has_matrices(RuntimeChecks::Always));
+    }
 
     #[test]
     fn limits_are_those_that_the_adapter_has() {
