@@ -35,22 +35,22 @@ impl Bfloat16Features {
 }
 
 /// Opens a device that multiplies matrices of 16x16 bfloat16 and sums in single precision, besides what `descriptor` asks for; `None` if
-/// the adapter has none, or if it cannot be opened so.
-///
-/// `descriptor` must ask for features and limits that the adapter has.
+/// the adapter has none, lacks a feature or a limit of the descriptor, or cannot be opened so.
 pub(super) fn open(
     adapter: &wgpu::Adapter,
     descriptor: &wgpu::DeviceDescriptor<'_>,
 ) -> Option<(wgpu::Device, wgpu::Queue)> {
     // SAFETY: the guard's adapter is only used to query it and to open devices; nothing here destroys it.
     let hal = unsafe { adapter.as_hal::<Api>() }?;
-    if !has_matrices(&hal) {
+    let has_the_rest = adapter.features().contains(descriptor.required_features)
+        && descriptor.required_limits.check_limits(&adapter.limits());
+    if !has_the_rest || !has_matrices(&hal) {
         return None;
     }
     let mut added = Bfloat16Features::new(true);
     let first: *mut Bfloat16Features = &raw mut added;
-    // SAFETY: `has_matrices` found the extension and its features on this adapter, and the callback removes none. The structure is
-    // alive until `open_with_callback` returns, and Vulkan reads the chain of structures only during its call.
+    // SAFETY: the adapter has what the descriptor asks for, the extension and its features, as found above, and the callback removes
+    // nothing. The structure is alive until `open_with_callback` returns, and Vulkan reads the chain of structures only during its call.
     let opened = unsafe {
         hal.open_with_callback(
             descriptor.required_features,
