@@ -89,6 +89,7 @@ fn place_inside(share: Share, by_k: bool, pitch: u32) -> u32 {
     return share.place - line * pitch - unit;
 }
 
+// Returns the distance of the copy that is `lines` lines after the first one, with lines limited in the same way.
 fn distance(share: Share, by_k: bool, pitch: u32, lines: u32) -> u32 {
     let last = share.lines - 1u;
     let inside = min(share.line + lines, last) - min(share.line, last);
