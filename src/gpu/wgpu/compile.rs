@@ -138,7 +138,7 @@ fn module(
             "the device has no matrices of bfloat16: see Capabilities::bfloat16_matrices".into(),
         );
     }
-    if unchecked && shared.capabilities.spirv_passthrough {
+    if shared.passes_spirv(source) {
         let translation = super::spirv::Translation {
             int64: shared.capabilities.int64,
             cooperative,
@@ -221,7 +221,7 @@ fn descriptor_of<'a>(
     layout: &'a wgpu::PipelineLayout,
 ) -> wgpu::ComputePipelineDescriptor<'a> {
     // Overrides of a passthrough module are resolved in its SPIR-V already.
-    let resolved = shared.leaves_out_checks(source) && shared.capabilities.spirv_passthrough;
+    let resolved = shared.passes_spirv(source);
     wgpu::ComputePipelineDescriptor {
         label: Some(source.entry),
         layout: Some(layout),

@@ -75,6 +75,11 @@ impl Shared {
         self.may_leave_out_checks && !source.is_checked()
     }
 
+    /// Returns true if this kernel is passed to the driver as SPIR-V.
+    pub(super) fn passes_spirv(&self, source: &KernelSource<'_>) -> bool {
+        self.leaves_out_checks(source) && self.capabilities.spirv_passthrough
+    }
+
     /// Waits until the submission (`None`: the latest) and all before it have run, and reports their faults.
     pub(super) async fn work_done(&self, submission: Option<wgpu::SubmissionIndex>) -> Result<()> {
         let (sender, receiver) = oneshot::channel();

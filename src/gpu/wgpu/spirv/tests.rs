@@ -28,6 +28,14 @@ fn translated(source: &KernelSource<'_>, int64: bool) -> Result<Vec<u32>, String
     translate(source, Translation { int64, cooperative })
 }
 
+/// Returns the words of every instruction, after checking that they are all words behind the header.
+fn split(words: &[u32]) -> Vec<&[u32]> {
+    let all = instructions(words);
+    let n_words: usize = all.iter().map(|&(_, n)| n).sum();
+    assert_eq!(n_words + HEADER_WORDS, words.len());
+    all.iter().map(|&(at, n)| &words[at..at + n]).collect()
+}
+
 fn scopes(words: &[u32]) -> Vec<(u32, u32)> {
     let all = instructions(words);
     let constants: HashMap<u32, u32> = all
@@ -58,8 +66,7 @@ fn storage_barriers_get_workgroup_scope_and_nothing_else_changes() {
         found.iter().all(|&(scope, _)| scope == SCOPE_WORKGROUP),
         "{found:?}"
     );
-    let n_words: usize = instructions(&words).iter().map(|&(_, n)| n).sum();
-    assert_eq!(n_words + HEADER_WORDS, words.len());
+    split(&words);
 }
 
 #[test]
@@ -119,24 +126,13 @@ fn kernels_of_cooperative_matrices_declare_no_buffer_read_only() {
     let n_read_only = |cooperative| {
         let int64 = false;
         let words = translate(&source, Translation { int64, cooperative }).unwrap();
-        let all = instructions(&words).into_iter();
-        let n_words: usize = all.clone().map(|(_, n)| n).sum();
-        assert_eq!(n_words + HEADER_WORDS, words.len());
-        let is_read_only = |&(at, n): &(usize, usize)| {
-            matches!(words[at] & 0xffff, OP_DECORATE | OP_MEMBER_DECORATE)
-                && words[at + n - 1] == NON_WRITABLE
+        let is_read_only = |one: &&[u32]| {
+            matches!(one[0] & 0xffff, OP_DECORATE | OP_MEMBER_DECORATE)
+                && one.last() == Some(&NON_WRITABLE)
         };
-        all.filter(is_read_only).count()
+        split(&words).into_iter().filter(is_read_only).count()
     };
     assert_eq!((n_read_only(false), n_read_only(true)), (1, 0));
-}
-
-/// Every instruction's words, from the first one of the module on.
-fn split(words: &[u32]) -> Vec<&[u32]> {
-    let all = instructions(words);
-    let n_words: usize = all.iter().map(|&(_, n)| n).sum();
-    assert_eq!(n_words + HEADER_WORDS, words.len());
-    all.iter().map(|&(at, n)| &words[at..at + n]).collect()
 }
 
 #[test]
