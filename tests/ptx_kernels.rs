@@ -270,9 +270,9 @@ fn the_shader_library_has_the_text_of_each_intrinsic() {
     }
 }
 
-/// Maximum spill in bytes: `lz4_parse` with a dictionary, which keeps masks of warps in registers too, spills most of it outside of
-/// its inner loops.
-const FEW_BYTES: u32 = 52;
+/// Maximum spill in bytes, as of ptxas 12.9: `lz4_parse` with a dictionary, which keeps masks of warps in registers too, spills most of it outside
+/// of its inner loops.
+const FEW_BYTES: u32 = 56;
 
 #[test]
 fn every_kernel_assembles_and_spills_next_to_nothing() {

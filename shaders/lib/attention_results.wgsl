@@ -1,4 +1,4 @@
-// Results of attention of halves: parts of tensor_attention_half and tensor_attention_warpgroup.
+// Results of attention of halves: parts of its kernels.
 //
 // import: lib/rounded, lib/attention_rows, lib/attention_staging
 
@@ -28,10 +28,10 @@ fn with_cleared(x: vec4<f32>, column: u32, rows: Rows, start_v: u32) -> vec4<f32
         let begins = begins_of(rows.row, rows.ends);
         let upper = attends_to_cleared(column, begins.x, rows.ends.x, start_v);
         let lower = attends_to_cleared(column, begins.y, rows.ends.y, start_v);
-        return select(x, vec4(params.masked - params.masked), vec4(upper, lower));
+        return select(x, vec4(params.not_a_number), vec4(upper, lower));
     }
     let first = vec2(atomicLoad(&sh_cleared[column]), atomicLoad(&sh_cleared[column + 1u]));
-    return select(x, vec4(params.masked - params.masked), first.xyxy < rows.ends.xxyy);
+    return select(x, vec4(params.not_a_number), first.xyxy < rows.ends.xxyy);
 }
 
 // Stores two neighbouring numbers from element `at` of the result on.

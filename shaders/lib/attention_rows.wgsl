@@ -1,4 +1,4 @@
-// Attention of halves on matrix units: bindings, parameters and rows of tensor_attention_half and tensor_attention_warpgroup.
+// Attention of halves on matrix units: bindings, parameters and rows of its kernels.
 //
 // Bindings: `q`, `left` (keys), `right` (values): in units of 8 halves, element [batch, head, row, column] at
 // offset + batch * x + head * y + row * z + column / 8; `out`: [batch, n_q, heads, dim], f32 or pairs of 16-bit elements, or, if SPLIT,
@@ -51,8 +51,9 @@ struct Params {
     masked: f32,
     // Keys that a query attends to at most, if WINDOW.
     window: u32,
-    pad_0: u32,
-    pad_1: u32,
+    // Compilers take the difference of two infinities of the same sign for 0.
+    not_a_number: f32,
+    pad: u32,
 }
 
 @group(0) @binding(0) var<storage, read> q: array<Unit>;

@@ -1,4 +1,4 @@
-// Queries and values in workgroup memory: parts of tensor_attention_half and tensor_attention_warpgroup.
+// Queries and values in workgroup memory: parts of the kernels of attention of halves.
 //
 // The file that imports these declares WIDTH, the invocations of a workgroup, and IN_BLOCKS: lines are in blocks, as wgsl-ptx describes for
 // `staged_half`, or else padded by a unit, so that eight of them lie in different banks.
@@ -58,9 +58,14 @@ fn stage_queries(i: u32, first_row: u32, start: u32, head: u32) {
     }
 }
 
+// Returns the bits of two values.
+fn bits_of_pair(values: vec2<f16>) -> u32 {
+    return pack2x16float(vec2<f32>(values));
+}
+
 // Returns which of two values are finite.
 fn are_finite(values: vec2<f16>) -> vec2<bool> {
-    let bits = pack2x16float(vec2<f32>(values));
+    let bits = bits_of_pair(values);
     return (vec2(bits, bits >> 16u) & vec2(0x7fffu)) < vec2(NOT_FINITE);
 }
 

@@ -150,6 +150,10 @@ pub struct Capabilities {
     /// True if the device's matrix units also multiply bfloat16: CUDA from compute capability 8.0 on, and Vulkan with
     /// `VK_KHR_shader_bfloat16` on a device that this crate opened.
     pub bfloat16_matrices: bool,
+    /// True if kernels have the elements of cooperative matrices as values in registers, by
+    /// [`wgsl_ptx::intrinsics::ELEMENTS_OF`] and its like: CUDA, and Vulkan on a device that this crate opened, if its driver has them in that
+    /// order. Elsewhere these functions go through workgroup memory.
+    pub matrix_elements: bool,
     /// True if the warpgroups of a workgroup multiply matrices in workgroup memory (`wgmma`): CUDA with compute capability 9.0, unless
     /// all kernels are checked at run time.
     pub warpgroup_matrices: bool,

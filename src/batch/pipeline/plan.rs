@@ -272,6 +272,7 @@ mod tests {
             float16: false,
             cooperative_matrices: false,
             bfloat16_matrices: false,
+            matrix_elements: false,
             warpgroup_matrices: false,
             tf32_matrices: false,
             timestamps: false,

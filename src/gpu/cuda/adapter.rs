@@ -200,6 +200,7 @@ impl Adapter {
             float16: true,
             cooperative_matrices: self.sm >= 75,
             bfloat16_matrices: self.sm >= 80,
+            matrix_elements: self.sm >= 75,
             warpgroup_matrices: self.sm == 90,
             tf32_matrices: self.sm >= 80,
             timestamps: true,

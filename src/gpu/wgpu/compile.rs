@@ -142,6 +142,7 @@ fn module(
         let translation = super::spirv::Translation {
             int64: shared.capabilities.int64,
             cooperative,
+            ordered_elements: shared.capabilities.matrix_elements,
         };
         let words = super::spirv::translate(source, translation)?;
         let descriptor = wgpu::ShaderModuleDescriptorPassthrough {
@@ -154,9 +155,11 @@ fn module(
             ..wgpu::ShaderModuleDescriptorPassthrough::default()
         };
         // SAFETY: naga wrote the SPIR-V from a validated module with the bindings of `source`. Then only the scope of barriers
-        // was narrowed to the one that WGSL specifies, promises not to write a buffer were left out, and matrices got a type of the
-        // same size that the device has, as checked above. It lacks checks of accesses, divisors and loops: the code that made
-        // the source unchecked guaranteed in an `unsafe` call that the kernel needs none.
+        // was narrowed to the one that WGSL specifies, promises not to write a buffer were left out, matrices got a type of the
+        // same size that the device has, as checked above, and functions of elements became accesses to components of matrices of
+        // 16x16, of which each of the 32 invocations of a subgroup has 8, on devices where `matrix_elements` found them. It lacks checks
+        // of accesses, divisors and loops: the code that made the source unchecked guaranteed in an `unsafe` call that the kernel
+        // needs none.
         return Ok(unsafe { shared.device.create_shader_module_passthrough(descriptor) });
     }
     let descriptor = descriptor(source);
@@ -235,7 +238,7 @@ fn descriptor_of<'a>(
     }
 }
 
-fn layout_entry(access: Access, binding: u32) -> wgpu::BindGroupLayoutEntry {
+pub(super) fn layout_entry(access: Access, binding: u32) -> wgpu::BindGroupLayoutEntry {
     let ty = match access {
         Access::Read => wgpu::BufferBindingType::Storage { read_only: true },
         Access::ReadWrite => wgpu::BufferBindingType::Storage { read_only: false },

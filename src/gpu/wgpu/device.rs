@@ -138,10 +138,7 @@ async fn open_adapter(
         .flatten();
     #[cfg(not(vulkan_engine))]
     let with_bfloat16 = None;
-    let capabilities = Capabilities {
-        bfloat16_matrices: with_bfloat16.is_some(),
-        ..capabilities
-    };
+    let has_bfloat16 = with_bfloat16.is_some();
     let opened = match with_bfloat16 {
         Some(opened) => opened,
         None => adapter.request_device(&descriptor).await.map_err(|error| {
@@ -150,6 +147,19 @@ async fn open_adapter(
                 reason: format!("{info}: {error}"),
             }
         })?,
+    };
+    #[cfg(vulkan_engine)]
+    let has_elements = capabilities.cooperative_matrices
+        && capabilities.spirv_passthrough
+        && capabilities.float16
+        && info.subgroup_size == (32, 32)
+        && super::matrix_elements::are_ordered(&opened.0, &opened.1);
+    #[cfg(not(vulkan_engine))]
+    let has_elements = false;
+    let capabilities = Capabilities {
+        bfloat16_matrices: has_bfloat16,
+        matrix_elements: has_elements,
+        ..capabilities
     };
     Ok(WgpuDevice::of(
         opened,

@@ -159,6 +159,7 @@ pub(super) fn capabilities(
         cooperative_matrices: features.contains(wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX)
             && leaves_out_checks(request),
         bfloat16_matrices: false,
+        matrix_elements: false,
         warpgroup_matrices: false,
         tf32_matrices: false,
         timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),

@@ -35,6 +35,8 @@ mod launch;
 mod limits;
 #[cfg(target_arch = "wasm32")]
 mod listener;
+#[cfg(vulkan_engine)]
+mod matrix_elements;
 mod memory;
 #[cfg(target_arch = "wasm32")]
 mod open_web;

@@ -6,7 +6,7 @@ use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Slot};
 use crate::ops::DType;
 use crate::{Error, Result};
 
-/// The kernel of subgroups. Only CUDA runs it: it computes with the registers of matrices, which other compilers keep in workgroup memory.
+/// The kernel of subgroups, for CUDA.
 const KERNEL: KernelInfo = super::kernel(
     "tensor_attention_half",
     shader!("tensor_attention_half.wgsl"),
@@ -20,18 +20,29 @@ const GROUPS: KernelInfo = super::kernel(
     &[R, R, R, W, U],
 );
 
+/// The kernel for engines without asynchronous copies, and with little workgroup memory.
+const AHEAD: KernelInfo = super::kernel(
+    "tensor_attention_half_ahead",
+    shader!("tensor_attention_half_ahead.wgsl"),
+    &[R, R, R, W, U],
+);
+
 static HALF: KernelInfo = KERNEL;
 static HALF_GROUPS: KernelInfo = GROUPS;
+static HALF_AHEAD: KernelInfo = AHEAD;
 
 /// The same for numbers of type bfloat16.
 static BFLOAT16: KernelInfo = KERNEL.of_bfloat16();
 static BFLOAT16_GROUPS: KernelInfo = GROUPS.of_bfloat16();
+static BFLOAT16_AHEAD: KernelInfo = AHEAD.of_bfloat16();
 
 /// Elements of the units that the kernel copies: 16 bytes.
 const UNIT: u64 = 8;
 /// Rows of a matrix, and of a warpgroup.
 const ROWS: u64 = 16;
 const GROUP_ROWS: u64 = 64;
+/// Rows of a workgroup without asynchronous copies.
+const AHEAD_ROWS: u64 = 128;
 /// Largest head.
 const MAX_DIM: u64 = 128;
 /// Minimum numbers of keys of a workgroup, and of one with few rows, which takes long for each.
@@ -47,7 +58,7 @@ pub fn takes_heads(place: &Heads, dim: u64) -> bool {
 
 /// Returns the launches that compute [`Slot::Out`], `[batch, n_q, heads, dim]`, on matrix units, from queries in `A`, keys in `B`
 /// and values in `Values` of the 16-bit type `dtype`; the result has type `to`. `None` if a buffer exceeds a binding, if the device has
-/// too little workgroup memory, or if the scale is not above 0.
+/// too little workgroup memory, if there are few rows for a device without asynchronous copies, or if the scale is not above 0.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a length of 0, for heads that do not match each other or exceed their buffers, for heads of more
@@ -122,6 +133,8 @@ enum Computers {
     Subgroups(u64, u64),
     /// This number of warpgroups, with 64 rows each.
     Warpgroups(u64),
+    /// A subgroup for each 16 columns, without asynchronous copies.
+    Ahead,
 }
 
 /// Configuration of a workgroup.
@@ -140,32 +153,29 @@ struct Tile {
 /// few rows.
 const TILES: [[Tile; 4]; 2] = [
     [
-        Tile::of_warpgroups(2, 64, 64, 2),
-        Tile::new(4, 1, 64, 4),
-        Tile::new(4, 1, 64, 4),
-        Tile::new(1, 1, 64, 5),
+        Tile::new(Computers::Warpgroups(2), 64, 64, 2),
+        Tile::new(Computers::Subgroups(4, 1), 64, KEYS, 4),
+        Tile::new(Computers::Subgroups(4, 1), 64, KEYS, 4),
+        Tile::new(Computers::Subgroups(1, 1), 64, KEYS, 5),
     ],
     [
-        Tile::of_warpgroups(2, 128, 128, 1),
-        Tile::new(4, 2, 128, 2),
-        Tile::new(4, 1, 128, 2),
-        Tile::new(1, 1, 128, 3),
+        Tile::new(Computers::Warpgroups(2), 128, 128, 1),
+        Tile::new(Computers::Subgroups(4, 2), 128, KEYS, 2),
+        Tile::new(Computers::Subgroups(4, 1), 128, KEYS, 2),
+        Tile::new(Computers::Subgroups(1, 1), 128, KEYS, 3),
     ],
 ];
 
-impl Tile {
-    const fn new(subgroups: u64, matrices: u64, dim: u64, resident: u64) -> Self {
-        Self {
-            computers: Computers::Subgroups(subgroups, matrices),
-            dim,
-            keys: KEYS,
-            resident,
-        }
-    }
+/// Configurations without asynchronous copies, for heads of at most 64 and of at most 128 elements.
+const AHEAD_TILES: [Tile; 2] = [
+    Tile::new(Computers::Ahead, 64, KEYS, 2),
+    Tile::new(Computers::Ahead, 128, KEYS, 1),
+];
 
-    const fn of_warpgroups(groups: u64, dim: u64, keys: u64, resident: u64) -> Self {
+impl Tile {
+    const fn new(computers: Computers, dim: u64, keys: u64, resident: u64) -> Self {
         Self {
-            computers: Computers::Warpgroups(groups),
+            computers,
             dim,
             keys,
             resident,
@@ -174,6 +184,7 @@ impl Tile {
 
     const fn rows(self) -> u64 {
         match self.computers {
+            Computers::Ahead => AHEAD_ROWS,
             Computers::Subgroups(subgroups, matrices) => ROWS * matrices * subgroups,
             Computers::Warpgroups(groups) => GROUP_ROWS * groups,
         }
@@ -185,43 +196,51 @@ impl Tile {
     }
 
     /// Returns the number of bytes of workgroup memory: queries and two steps of keys and values, in rows that are padded by a unit unless
-    /// warpgroups read them, and two words for each column.
+    /// warpgroups read them, and two words for each column; without asynchronous copies, one step of keys and values.
     const fn workgroup_bytes(self) -> u64 {
         let pad = match self.computers {
-            Computers::Subgroups(..) => UNIT,
+            Computers::Subgroups(..) | Computers::Ahead => UNIT,
             Computers::Warpgroups(..) => 0,
         };
-        (self.rows() + 2 * 2 * self.keys) * 2 * (self.dim + pad) + 8 * self.dim
+        let lines = match self.computers {
+            Computers::Ahead => 2 * self.keys,
+            _ => self.rows() + 2 * 2 * self.keys,
+        };
+        lines * 2 * (self.dim + pad) + 8 * self.dim
     }
 
     /// Returns true if a device can run the configuration.
     fn fits(self, units: MatrixUnits) -> bool {
         let is_known = match self.computers {
-            Computers::Subgroups(..) => true,
+            Computers::Subgroups(..) => units.copies_asynchronously,
             Computers::Warpgroups(..) => units.has_warpgroups,
+            Computers::Ahead => !units.copies_asynchronously,
         };
         is_known && self.workgroup_bytes() <= units.workgroup_bytes
     }
 
-    /// Returns the overrides that the two kernels do not share.
-    fn overrides(self) -> Vec<(&'static str, u32)> {
+    /// Returns the overrides that the kernels do not share, for heads of `dim` elements.
+    fn overrides(self, dim: u64) -> Vec<(&'static str, u32)> {
         let all = match self.computers {
             Computers::Subgroups(subgroups, matrices) => {
-                [("SUBGROUPS", subgroups), ("MATRICES", matrices)]
+                vec![("SUBGROUPS", subgroups), ("MATRICES", matrices)]
             }
-            Computers::Warpgroups(groups) => [("GROUPS", groups), ("KEYS", self.keys)],
+            Computers::Warpgroups(groups) => vec![("GROUPS", groups), ("KEYS", self.keys)],
+            Computers::Ahead => vec![("WHOLE", (dim == self.dim).into())],
         };
-        all.map(|(name, n)| (name, n as u32)).to_vec()
+        all.into_iter().map(|(name, n)| (name, n as u32)).collect()
     }
 }
 
 impl Form {
-    /// Returns the configuration for a device; `None` if it has too little workgroup memory.
+    /// Returns the configuration for a device; `None` if it has too little workgroup memory, or none for so few rows.
     fn of(what: &AttentionSize, units: MatrixUnits) -> Option<Self> {
-        let [of_warpgroups, large, middle, small] = TILES[usize::from(what.dim > 64)];
+        let size = usize::from(what.dim > 64);
+        let [of_warpgroups, large, middle, small] = TILES[size];
         let fits = |tile: &Tile| tile.fits(units);
         let tile = match rows_of(what) {
             0..=ROWS => small,
+            _ if !units.copies_asynchronously => AHEAD_TILES[size],
             _ if fits(&of_warpgroups) && occupies_half(of_warpgroups.groups(what), units) => {
                 of_warpgroups
             }
@@ -272,6 +291,8 @@ const fn kernel_of(tile: Tile, dtype: DType) -> &'static KernelInfo {
         (Computers::Subgroups(..), _) => &HALF,
         (Computers::Warpgroups(..), DType::BF16) => &BFLOAT16_GROUPS,
         (Computers::Warpgroups(..), _) => &HALF_GROUPS,
+        (Computers::Ahead, DType::BF16) => &BFLOAT16_AHEAD,
+        (Computers::Ahead, _) => &HALF_AHEAD,
     }
 }
 
@@ -302,13 +323,14 @@ fn launch(
     params.push((what.scale * std::f32::consts::LOG2_E).to_bits());
     let places = [q, k, v].map(|place| [place.offset, place.batch, place.head, place.row]);
     params.extend(places.iter().flatten().map(|n| (n / UNIT) as u32));
-    params.extend([f32::NEG_INFINITY.to_bits(), what.window_word() as u32, 0, 0]);
+    let (masked, window) = (f32::NEG_INFINITY.to_bits(), what.window_word() as u32);
+    params.extend([masked, window, f32::NAN.to_bits(), 0]);
     let out = match form.splits {
         1 => Slot::Out,
         _ => Slot::Partials,
     };
     let args = [Slot::A, Slot::B, Slot::Values, out].map(Arg::Buffer);
-    let mut overrides = form.tile.overrides();
+    let mut overrides = form.tile.overrides(what.dim);
     overrides.extend([
         ("DIM", form.tile.dim as u32),
         ("CAUSAL", what.causal.into()),
@@ -378,6 +400,14 @@ mod tests {
         assert_eq!(form(1, 514, H100), Some((16, 5)));
         assert_eq!(form(8192, 8192, of(99 << 10, true)), Some((64, 1)));
         assert_eq!(form(8192, 8192, of(48 << 10, true)), None);
+        let vulkan = MatrixUnits {
+            copies_asynchronously: false,
+            ..of(48 << 10, false)
+        };
+        assert_eq!(kernel(8192, vulkan), Some("tensor_attention_half_ahead"));
+        assert_eq!(form(8192, 8192, vulkan), Some((128, 1)));
+        assert_eq!(form(64, 8192, vulkan), Some((128, 8)));
+        assert_eq!(form(4, 8192, vulkan), None);
         let windowed = AttentionSize {
             window: Some(512),
             ..size(8, 8192)

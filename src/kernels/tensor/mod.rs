@@ -81,7 +81,7 @@ pub(super) use {
 };
 
 /// All tensor kernels that every engine runs. [`matmul_half_job`], [`matmul_tf32_job`] and [`attention_half_job`] have
-/// others, for CUDA alone.
+/// others, for matrix units.
 pub const KERNELS: [&KernelInfo; 21] = [
     &elementwise::ELEMENTWISE,
     &copy::COPY,

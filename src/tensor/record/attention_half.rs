@@ -20,7 +20,7 @@ impl Recording {
         out: AnyOperand<'_>,
     ) -> Result<bool> {
         let [q, k, v] = inputs;
-        let Some(units) = self.asynchronous_units(q.dtype) else {
+        let Some(units) = self.attention_units(q.dtype) else {
             return Ok(false);
         };
         let Some(size) = size_of(what, inputs.map(|input| input.view))? else {

@@ -70,12 +70,27 @@ impl Recording {
         let info = self.device().info();
         match info.api {
             "cuda" => self.asynchronous_units(dtype),
-            "vulkan" if self.multiplies(dtype) && info.subgroup_size == (32, 32) => {
-                let units = self.units();
-                multiplies_halves(dtype, units).then_some(units)
+            "vulkan" => {
+                let units = self.units_of_vulkan(dtype);
+                units.filter(|&units| multiplies_halves(dtype, units))
             }
             _ => None,
         }
+    }
+
+    /// Returns the matrix units for attention: those whose elements kernels find in registers.
+    pub(super) fn attention_units(&self, dtype: DType) -> Option<MatrixUnits> {
+        match self.device().info().api {
+            "cuda" => self.asynchronous_units(dtype),
+            "vulkan" if self.device().capabilities().matrix_elements => self.units_of_vulkan(dtype),
+            _ => None,
+        }
+    }
+
+    /// Returns the matrix units of Vulkan for a type, if subgroups have 32 invocations.
+    fn units_of_vulkan(&self, dtype: DType) -> Option<MatrixUnits> {
+        let is_usable = self.multiplies(dtype) && self.device().info().subgroup_size == (32, 32);
+        is_usable.then(|| self.units())
     }
 
     /// Returns the matrix units of CUDA for a type, beside which copies to workgroup memory run asynchronously. Through Vulkan, the

@@ -40,22 +40,24 @@ fn attention([n_q, n_k]: [u64; 2], dim: u64, mask: Mask) -> (AttentionSize, [Hea
     (size, [heads(8, n_q), heads(2, n_k), heads(2, n_k)])
 }
 
-/// Returns attention on matrix units, of warpgroups and of subgroups: of many rows, of few, and split along the keys.
+/// Returns attention on matrix units, of warpgroups, of subgroups, and without asynchronous copies: of many rows, of few, and split along the
+/// keys.
 #[allow(dead_code, reason = "as `launches`")]
 pub fn attention_half_jobs() -> Vec<Job> {
     let mut jobs = Vec::new();
-    for (dtype, has_warpgroups) in [
-        (DType::F16, true),
-        (DType::BF16, true),
-        (DType::F16, false),
-        (DType::BF16, false),
-    ] {
-        let units = MatrixUnits {
-            n_units: 132,
-            workgroup_bytes: 227 << 10,
-            has_warpgroups,
-            copies_asynchronously: true,
-        };
+    let units_of = |has_warpgroups, copies_asynchronously| MatrixUnits {
+        n_units: 132,
+        workgroup_bytes: if copies_asynchronously { 227 } else { 48 } << 10,
+        has_warpgroups,
+        copies_asynchronously,
+    };
+    let all = [
+        units_of(true, true),
+        units_of(false, true),
+        units_of(false, false),
+    ];
+    let all = all.map(|units| [DType::F16, DType::BF16].map(|dtype| (dtype, units)));
+    for (dtype, units) in all.into_iter().flatten() {
         for (dim, n_q, mask) in [
             (64, 2000, Mask::None),
             (64, 2000, Mask::Causal),

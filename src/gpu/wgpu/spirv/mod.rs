@@ -10,6 +10,7 @@
 //! WGSL has no bfloat16. Kernels that take it are written for halves, and their matrices get the type here.
 
 mod edits;
+mod elements;
 #[cfg(test)]
 mod tests;
 
@@ -34,6 +35,8 @@ pub(super) struct Translation {
     pub(super) int64: bool,
     /// The kernel may use cooperative matrices.
     pub(super) cooperative: bool,
+    /// The device's invocations have the components of matrices in the order of `elements_of`.
+    pub(super) ordered_elements: bool,
 }
 
 /// Returns SPIR-V of one entry point, with override constants resolved, without run-time checks.
@@ -48,6 +51,11 @@ pub(super) fn translate(
         Cow::Owned(source.wgsl.replace(FUNNEL, FUNNEL_INT64))
     } else {
         Cow::Borrowed(source.wgsl)
+    };
+    let has_elements = translation.ordered_elements && elements::has_elements(&wgsl);
+    let wgsl = match has_elements {
+        true => elements::without_workgroup_memory(&wgsl, source.is_of_bfloat16()).into(),
+        false => wgsl,
     };
     let (module, info) = wgsl_ptx::front::read(&wgsl)?;
     check_bindings(&module, source.bindings)?;
@@ -64,7 +72,9 @@ pub(super) fn translate(
         entry_point: source.entry.to_owned(),
         shader_stage: naga::ShaderStage::Compute,
     };
-    let options = options(source, translation.cooperative);
+    let mut options = options(source, translation.cooperative);
+    // Functions are found by their names.
+    options.flags.set(spv::WriterFlags::DEBUG, has_elements);
     let mut words =
         spv::write_vec(&module, &info, &options, Some(&pipeline)).map_err(|e| e.to_string())?;
     edits::set_workgroup_scope(&mut words);
@@ -73,6 +83,9 @@ pub(super) fn translate(
     }
     if source.is_of_bfloat16() {
         words = edits::with_bfloat16(&words);
+    }
+    if has_elements {
+        words = elements::with_components(&words, source.wgsl)?;
     }
     Ok(words)
 }

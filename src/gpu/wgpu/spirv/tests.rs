@@ -6,7 +6,9 @@ use std::collections::HashMap;
 
 use super::edits::*;
 use super::*;
-use crate::kernels::tensor::{Matrix, MatrixUnits, Product, matmul_half_job};
+use crate::kernels::tensor::{
+    AttentionSize, Heads, Matrix, MatrixUnits, Product, attention_half_job, matmul_half_job,
+};
 use crate::ops::{DType, Epilogue};
 
 const WGSL: &str = "
@@ -22,10 +24,25 @@ const WGSL: &str = "
         data[i] = shared_words[i ^ 1u];
     }";
 
+/// The matrix units of a device of Vulkan.
+const UNITS: MatrixUnits = MatrixUnits {
+    n_units: 1,
+    workgroup_bytes: 48 << 10,
+    has_warpgroups: false,
+    copies_asynchronously: false,
+};
+
 /// Translates a kernel without cooperative matrices.
 fn translated(source: &KernelSource<'_>, int64: bool) -> Result<Vec<u32>, String> {
-    let cooperative = false;
-    translate(source, Translation { int64, cooperative })
+    translate(source, translation(int64, false))
+}
+
+const fn translation(int64: bool, cooperative: bool) -> Translation {
+    Translation {
+        int64,
+        cooperative,
+        ordered_elements: false,
+    }
 }
 
 /// Returns the words of every instruction, after checking that they are all words behind the header.
@@ -125,7 +142,7 @@ fn kernels_of_cooperative_matrices_declare_no_buffer_read_only() {
     let source = KernelSource::new(WGSL, "main", &bindings);
     let n_read_only = |cooperative| {
         let int64 = false;
-        let words = translate(&source, Translation { int64, cooperative }).unwrap();
+        let words = translate(&source, translation(int64, cooperative)).unwrap();
         let is_read_only = |one: &&[u32]| {
             matches!(one[0] & 0xffff, OP_DECORATE | OP_MEMBER_DECORATE)
                 && one.last() == Some(&NON_WRITABLE)
@@ -145,20 +162,14 @@ fn matrices_of_halves_become_those_of_bfloat16_and_nothing_else_changes() {
         a: Matrix::dense(128, 64, 128 * 64),
         b: Matrix::dense(64, 128, 64 * 128),
     };
-    let units = MatrixUnits {
-        n_units: 1,
-        workgroup_bytes: 48 << 10,
-        has_warpgroups: false,
-        copies_asynchronously: false,
-    };
     let of = |dtype| {
         let none = Epilogue::default();
-        let job = matmul_half_job(&what, dtype, none, units, 1 << 30);
+        let job = matmul_half_job(&what, dtype, none, UNITS, 1 << 30);
         let job = job.unwrap().unwrap();
         // SAFETY: the kernel is translated, not run.
         let source = unsafe { KernelSource::of_launch(&job.launches[0], &[]) };
         let (int64, cooperative) = (false, true);
-        translate(&source, Translation { int64, cooperative }).unwrap()
+        translate(&source, translation(int64, cooperative)).unwrap()
     };
     let [halves, bfloat16] = [DType::F16, DType::BF16].map(of);
     let id = halves[BOUND];
@@ -180,6 +191,96 @@ fn matrices_of_halves_become_those_of_bfloat16_and_nothing_else_changes() {
         assert_eq!((was[0] & 0xffff, is[2]), (OP_TYPE_COOPERATIVE_MATRIX, id));
         assert_eq!((&was[..2], &was[3..]), (&is[..2], &is[3..]));
     }
+}
+
+#[test]
+fn elements_of_matrices_become_components() {
+    const OP_NAME: u32 = 5;
+    const OP_VARIABLE: u32 = 59;
+    const OP_COMPOSITE_INSERT: u32 = 82;
+    const WORKGROUP: u32 = 4;
+    let size = AttentionSize {
+        batch: 1,
+        heads: 1,
+        key_heads: 1,
+        n_q: 256,
+        n_k: 256,
+        dim: 64,
+        causal: true,
+        window: None,
+        scale: 1.0,
+    };
+    let heads = Heads {
+        offset: 0,
+        batch: 0,
+        head: 0,
+        row: 64,
+        n: 256 * 64,
+    };
+    for dtype in [DType::F16, DType::BF16] {
+        let job = attention_half_job(&size, [dtype; 2], [heads; 3], UNITS, 1 << 30);
+        let job = job.unwrap().unwrap();
+        // SAFETY: the kernel is translated, not run.
+        let source = unsafe { KernelSource::of_launch(&job.launches[0], &[]) };
+        let of = |ordered_elements| {
+            let translation = Translation {
+                ordered_elements,
+                ..translation(false, true)
+            };
+            translate(&source, translation).unwrap()
+        };
+        let [portable, ordered] = [false, true].map(of);
+        let count = |words: &[u32], is_counted: &dyn Fn(&[u32]) -> bool| {
+            split(words)
+                .into_iter()
+                .filter(|one| is_counted(one))
+                .count()
+        };
+        let opcode = |one: &[u32]| one[0] & 0xffff;
+        let inserted = |one: &[u32]| opcode(one) == OP_COMPOSITE_INSERT;
+        let named = |one: &[u32]| opcode(one) == OP_NAME;
+        let shared = |one: &[u32]| opcode(one) == OP_VARIABLE && one[3] == WORKGROUP;
+        // Eight components of a matrix of sums, and of a left factor. Three arrays less in workgroup memory.
+        let [before, after] = [&portable, &ordered].map(|words| count(words, &inserted));
+        assert_eq!(after - before, 16);
+        let [before, after] = [&portable, &ordered].map(|words| count(words, &shared));
+        assert_eq!(before - after, 3);
+        assert_eq!(count(&ordered, &named), 0);
+    }
+}
+
+#[test]
+fn elements_of_other_matrices_are_refused() {
+    let sums = |sum: &str| {
+        let wgsl = [
+            "enable wgpu_cooperative_matrix;
+            struct Elements { first: vec4<f32>, second: vec4<f32> }
+            var<workgroup> sh_elements: array<f32, 256>;
+            @group(0) @binding(0) var<storage, read_write> data: array<f32>;
+            @compute @workgroup_size(32)
+            fn main(@builtin(local_invocation_index) i: u32) {
+                var sum: Sum;
+                data[i] = elements_of(sum, 0, i).first.x;
+            }
+            alias Sum = ",
+            sum,
+            ";\n",
+            wgsl_ptx::intrinsics::ELEMENTS_OF,
+        ]
+        .concat();
+        let source = KernelSource::new(&wgsl, "main", &[Access::ReadWrite]);
+        let translation = Translation {
+            ordered_elements: true,
+            ..translation(false, true)
+        };
+        translate(&source, translation).map(|_| ())
+    };
+    assert_eq!(sums("coop_mat16x16<f32, C>"), Ok(()));
+    let small = sums("coop_mat8x8<f32, C>").unwrap_err();
+    assert_eq!(
+        small,
+        "elements_of needs matrices of 16x16: sums of f32, left factors of halves"
+    );
 }
 
 #[test]
