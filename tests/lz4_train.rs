@@ -45,6 +45,24 @@ fn records_that_were_not_samples_become_shorter_by_half() {
     }
 }
 
+/// Tests records that are all alike: parts of segments that other records do not use give way.
+#[test]
+fn a_trained_dictionary_is_no_worse_than_the_beginning_of_records_of_one_kind() {
+    for (kind, (name, _)) in KINDS.iter().enumerate() {
+        let (samples, others) = (records(kind, 4000, 1), records(kind, 300, 2));
+        let trained = train(&samples, 65_536);
+        let first = Dictionary::new(&samples.concat()[..65_536]);
+        for level in [Level::Fast, Level::Sequential, Level::High] {
+            let (trained, first) = (
+                ratio(&others, level, Some(&trained)),
+                ratio(&others, level, Some(&first)),
+            );
+            println!("{name} {level:?}: trained {trained:.3}, first bytes {first:.3}");
+            assert!(trained > first, "{name} {level:?}: {trained:.3} {first:.3}");
+        }
+    }
+}
+
 /// A trained dictionary compresses records better than as many bytes of the samples.
 #[test]
 fn a_trained_dictionary_beats_the_beginning_of_the_samples() {

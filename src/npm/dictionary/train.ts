@@ -11,7 +11,7 @@ import type { Samples, TrainOptions } from "./types.js";
 const names: Names<TrainOptions> = { size: true, signal: true, workers: true, createWorker: true, modules: true };
 
 /** Trains a dictionary for blocks that resemble `samples`, and returns its bytes for `createDictionary`. Samples of a hundred times
- * its size are enough. A worker does the work, at some MB per second; with `workers: 0` the calling thread. The result depends on
+ * its size are enough. A worker does the work, at some MB per second; with `workers: 0`, or where none starts, the calling thread. The result depends on
  * nothing but samples and size.
  *
  * Rejects with `INVALID_ARGUMENT` if the samples have no bytes, or more than 1 GiB. */
@@ -29,14 +29,18 @@ export async function trainDictionary(samples: Samples, options: TrainOptions = 
     const all = join(parts);
     const pool = await openPool(options);
     if (!pool) return training.train(all, lengths, size);
-    const trained = pool.run<Bytes>(training, "train", [all, lengths, size], [], signal).finally(() => pool.end());
-    await job.settled(trained);
-    job.check();
-    return await trained.catch((error: unknown) => {
-      if (error instanceof PagepressError) throw error;
+    try {
+      const trained = pool.run<Bytes>(training, "train", [all, lengths, size], [], signal);
+      await job.settled(trained);
+      job.check();
+      return await trained;
+    } catch (error) {
+      if (job.isStopped || error instanceof PagepressError) throw error;
       // The worker failed, not the training.
       return training.train(all, lengths, size);
-    });
+    } finally {
+      pool.end();
+    }
   } catch (error) {
     throw job.errorOf(error);
   }

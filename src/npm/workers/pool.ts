@@ -104,13 +104,14 @@ export class Workers {
   }
 
   /** Runs waiting jobs in the calling thread, one by one, while there is no worker: starting the first may take as long as a
-   * call. */
+   * call. Training takes longer, and waits for workers that are starting. */
   async #runInPlace(): Promise<void> {
     if (this.#isRunningInPlace) return;
     this.#isRunningInPlace = true;
     for (;;) {
       await nextTask();
-      const job = this.#members.length > 0 ? undefined : this.#waiting.shift();
+      const at = this.#waiting.findIndex(({ order }) => order.call !== "train" || this.#nStarting === 0);
+      const job = this.#members.length > 0 || at < 0 ? undefined : this.#waiting.splice(at, 1)[0];
       if (!job) break;
       const { order, cpu, signal, resolve, reject } = job;
       try {
@@ -124,7 +125,8 @@ export class Workers {
     this.#terminateWhenIdle();
   }
 
-  /** Removes `pool` and rejects its jobs. The results of those that workers are running are dropped. */
+  /** Removes `pool` and rejects its jobs. The results of those that workers are running are dropped; a worker that trains for this pool alone is
+   * terminated, since training takes seconds. */
   leave(pool: Pool): void {
     this.#pools.delete(pool);
     const error = new PagepressError("DISPOSED", "the workers were ended");
@@ -132,6 +134,8 @@ export class Workers {
     this.#waiting = this.#waiting.filter((job) => job.pool !== pool);
     for (const job of [...own, ...this.#members.flatMap(({ jobs }) => jobs.filter((job) => job.pool === pool))]) job.reject(error);
     if (this.#pools.size === 0) this.#failure = undefined;
+    const trainsInVain = ({ jobs }: Member): boolean => jobs[0]?.order.call === "train" && jobs.every((job) => job.pool === pool);
+    for (const member of this.#members.filter(trainsInVain)) this.#lose(member, "its training was ended");
     this.#terminateWhenIdle();
   }
 
@@ -187,7 +191,7 @@ export class Workers {
       this.#nStarting -= 1;
     }
     this.#dispatch();
-    this.#terminateWhenIdle();
+    void this.#runInPlace();
   }
 
   async #enlist(module: WebAssembly.Module): Promise<Member> {
