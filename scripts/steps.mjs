@@ -47,9 +47,14 @@ const browserRunner = (scope) => ({
   [`WASM_BINDGEN_USE_${scope}`]: "1",
 });
 
+/** Arguments that select the suites of the GPU engines. */
+const gpuSuites = ["engine", "engine_batch", "conformance", "convergence", "cuda_c"].flatMap((suite) => ["--test", suite]);
+
+/** Arguments that skip configurations of devices which differ from others in the host's code, or in what naga checks: lavapipe tests these. */
+const differentKernels = ["checked", "default_limits", "with_staging", "without_passthrough"].flatMap((name) => ["--skip", `wgpu_${name}::`]);
+
 /** Returns the steps of the group `native`. */
 function nativeSteps() {
-  const gpuSuites = ["engine", "engine_batch", "conformance", "convergence", "cuda_c"].flatMap((suite) => ["--test", suite]);
   return [
     { group: "native", name: "format", command: cargo("fmt", "--all", "--check") },
     { group: "native", name: "paths and links of documents", command: check("paths") },
@@ -63,52 +68,12 @@ function nativeSteps() {
     {
       group: "native",
       name: "lint, with CUDA",
-      command: clippy(...everything, "--no-default-features", "--features", "cuda"),
-    },
-    {
-      group: "native",
-      name: "lint, wasm for files and pages on the CPU",
-      command: clippy("--lib", ...wasm, "--no-default-features", "--features", "web-files"),
-    },
-    {
-      group: "native",
-      name: "lint, wasm for files and pages with dictionaries",
-      command: clippy("--lib", ...wasm, "--no-default-features", "--features", "web-dictionary"),
-    },
-    {
-      group: "native",
-      name: "lint, wasm for containers of other formats",
-      command: clippy("--lib", ...wasm, "--no-default-features", "--features", "web-formats"),
-    },
-    {
-      group: "native",
-      name: "lint, wasm for kernels in CUDA C",
-      command: clippy("--lib", ...wasm, "--no-default-features", "--features", "web-cuda-c"),
-    },
-    {
-      group: "native",
-      name: "lint, wasm for files and snapshots",
-      command: clippy("--lib", ...wasm, "--no-default-features", "--features", "web-files,web-snapshot"),
-    },
-    {
-      group: "native",
-      name: "lint, wasm for parts of files",
-      command: clippy("--lib", ...wasm, "--no-default-features", "--features", "web-seek"),
+      command: clippy("--workspace", "--lib", "--bins", "--no-default-features", "--features", "cuda"),
     },
     {
       group: "native",
       name: "lint, wasm with wgpu",
       command: clippy("--lib", "--test", "web", "--test", "tensor", ...wasm, "--no-default-features", "--features", "wgpu"),
-    },
-    {
-      group: "native",
-      name: "lint, wasm with the pages of a GPU",
-      command: clippy("--lib", ...wasm, "--no-default-features", "--features", "web-gpu"),
-    },
-    {
-      group: "native",
-      name: "lint, wasm with the package's tensors",
-      command: clippy("--lib", ...wasm, "--no-default-features", "--features", "web-tensor"),
     },
     {
       group: "native",
@@ -125,7 +90,7 @@ function nativeSteps() {
     {
       group: "native",
       name: "GPU suites, GPU is SwiftShader",
-      command: cargo("test", "--workspace", "--all-features", "--no-fail-fast", ...gpuSuites),
+      command: cargo("test", "--workspace", "--all-features", "--no-fail-fast", ...gpuSuites, "--", ...differentKernels),
       env: { ...driver(swiftshader()), ...onSwiftShader },
     },
     { group: "native", name: "documentation tests", command: cargo("test", "--workspace", "--doc", "--all-features"), env: driver(lavapipe()) },
@@ -148,10 +113,16 @@ function translatedSteps() {
   ];
 }
 
-/** Returns the steps of Rust tests that run as WebAssembly. */
-function rustInBrowserSteps() {
-  const rustInBrowser = cargo("test", ...wasm, "--no-default-features", "--features", "wgpu", "--test", "web");
-  const tensorsInBrowser = cargo("test", ...wasm, "--no-default-features", "--features", "wgpu", "--test", "tensor");
+/** Returns a run of Rust tests in Chromium, in a scope of wasm-bindgen's runner. */
+const rustInBrowser = (name, test, scope) => ({
+  group: "browser",
+  name,
+  command: cargo("test", ...wasm, "--no-default-features", "--features", "wgpu", "--test", test),
+  env: browserRunner(scope),
+});
+
+/** Returns the steps of Rust tests that run as WebAssembly, but for tensors, which take as long as these. */
+function webAssemblySteps() {
   return [
     {
       group: "browser",
@@ -159,10 +130,32 @@ function rustInBrowserSteps() {
       command: cargo("test", ...wasm, "--no-default-features", "--features", "web-dictionary", "--test", "lz4_wasm"),
       env: { CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER: findWasmBindgen("wasm-bindgen-test-runner") },
     },
-    { group: "browser", name: "Rust API in a window", command: rustInBrowser, env: browserRunner("BROWSER") },
-    { group: "browser", name: "Rust API in a worker", command: rustInBrowser, env: browserRunner("DEDICATED_WORKER") },
-    { group: "browser", name: "tensors in a window", command: tensorsInBrowser, env: browserRunner("BROWSER") },
+    rustInBrowser("Rust API in a window", "web", "BROWSER"),
+    rustInBrowser("Rust API in a worker", "web", "DEDICATED_WORKER"),
   ];
+}
+
+/** Features of the package's modules. */
+const ofModules = {
+  "files and pages on the CPU": "web-files",
+  "files and pages with dictionaries": "web-dictionary",
+  "containers of other formats": "web-formats",
+  "kernels in CUDA C": "web-cuda-c",
+  "files and snapshots": "web-files,web-snapshot",
+  "parts of files": "web-seek",
+  "pages of a GPU": "web-gpu",
+  tensors: "web-tensor",
+};
+
+/** Returns lints of sets of features that other steps compile, or compile in part: what they find is code that a set does not use. */
+function moreLints() {
+  const native = { group: "lints", name: "lint, tests with CUDA", command: clippy(...everything, "--no-default-features", "--features", "cuda") };
+  const modules = Object.entries(ofModules).map(([name, features]) => ({
+    group: "lints",
+    name: `lint, wasm for ${name}`,
+    command: clippy("--lib", ...wasm, "--no-default-features", "--features", features),
+  }));
+  return [native, ...modules];
 }
 
 /** Returns the build of the package, and the steps of the groups that are not above. */
@@ -170,7 +163,7 @@ function packageSteps() {
   return [
     { group: "browser", name: "build the package", command: node("scripts/build.mjs"), shared: true },
     { group: "browser", name: "browser tests", command: node("tests/browser/run.mjs") },
-    ...rustInBrowserSteps(),
+    rustInBrowser("tensors in a window", "tensor", "BROWSER"),
     { group: "package", name: "hostile input, in Node", command: node("pkg-tests/hostile.mjs") },
     { group: "package", name: "packed tarball", command: node("pkg-tests/run.mjs") },
     { group: "adapters", name: "adapters with their libraries", command: node("pkg-tests/adapters/run.mjs") },
@@ -183,6 +176,7 @@ function packageSteps() {
     { group: "page", name: "page", command: node("www/test.mjs") },
     { group: "supply", name: "licences, bans, sources, advisories", command: check("deny") },
     { group: "supply", name: "npm audit", command: check("audit") },
+    ...moreLints(),
     { group: "release", name: "publish dry runs", command: check("publish") },
     { group: "release", name: "equal modules from two folders", command: check("reproducible") },
     { group: "release", name: "public API", command: check("api") },
@@ -209,6 +203,13 @@ function packageSteps() {
       minutes: 60 * 8,
     },
     {
+      group: "swiftshader",
+      name: "GPU suites in all configurations, GPU is SwiftShader",
+      command: cargo("test", "--workspace", "--all-features", "--no-fail-fast", ...gpuSuites),
+      env: driver(swiftshader()),
+      minutes: 60 * 3,
+    },
+    {
       group: "soak",
       name: "mixed calls, GPU is lavapipe",
       command: cargo("test", "--workspace", "--all-features", "--test", "soak"),
@@ -229,19 +230,19 @@ function packageSteps() {
 
 /**
  * Returns all steps as lists of `{group, name, command: [program, arguments], env, minutes}` that run side by side, each in its order:
- * those of native code, and those of the package and of WebAssembly, which write the same files. Most use one core for much
- * of their time: they link, optimise a module, or compile kernels for SwiftShader.
+ * those of Rust code, and those of the package, which take about as long. Most use one core for much of their time: they link, optimise a
+ * module, or compile kernels for SwiftShader.
  *
  * Cargo steps share one target folder and are ordered so that each configuration is built once. Native tests select `--workspace`, since
  * cargo would else unify the features of dependencies differently, and build them again.
  */
-const lanes = () => [[...nativeSteps(), ...translatedSteps()], packageSteps()];
+const lanes = () => [[...nativeSteps(), ...translatedSteps(), ...webAssemblySteps()], packageSteps()];
 
 /** The groups that `npm test` runs. */
 export const groups = ["native", "browser", "package", "adapters", "bindings", "page", "supply"];
 
-/** The groups that run only by name, as they take long or need a nightly toolchain. */
-export const longGroups = ["release", "matrix", "machines", "miri", "sanitizers", "emulated", "compilers", "compilers-emulated", "soak", "fuzz"];
+/** The groups that run only by name, as they take long, need a nightly toolchain, or repeat much of what other steps compile. */
+export const longGroups = ["lints", "release", "matrix", "machines", "miri", "sanitizers", "emulated", "compilers", "compilers-emulated", "swiftshader", "soak", "fuzz"];
 
 /** The groups that need the built package. */
 const withPackage = ["adapters", "browser", "package", "matrix", "machines", "page", "release", "soak"];
@@ -254,14 +255,4 @@ export function choose(chosen) {
   const isNeeded = chosen.some((group) => withPackage.includes(group));
   const isChosen = (step) => chosen.includes(step.group) || (step.shared && isNeeded);
   return lanes().map((lane) => lane.filter(isChosen)).filter((lane) => lane.length > 0);
-}
-
-/** Returns the sums `{passed, failed, skipped}` of the test counts in the output of a step, or null if there are none. */
-export function countTests(output) {
-  const plain = output.replace(/\u001b\[[0-9;]*m/g, "");
-  const pattern = /^(?:test result: .*?\. )?(\d+) passed[;,] (\d+) failed(?:[;,] (\d+) (?:ignored|skipped))?/gm;
-  const found = [...plain.matchAll(pattern)];
-  if (found.length === 0) return null;
-  const sum = (column) => found.reduce((total, match) => total + Number(match[column] ?? 0), 0);
-  return { passed: sum(1), failed: sum(2), skipped: sum(3) };
 }

@@ -1,18 +1,19 @@
 // `npm test`: installs missing dependencies, runs all steps and prints a summary. Fails if a step fails. Those of
-// native code run beside those of the package, each with its output printed when it ends.
+// Rust code run beside those of the package, each with its output printed when it ends.
 //
-// `npm test -- native browser package adapters bindings page supply` runs only the groups named; release, matrix, machines, miri,
-// sanitizers, emulated, compilers, compilers-emulated, soak and fuzz run only by their names.
+// `npm test -- native browser package adapters bindings page supply` runs only the groups named; lints, release, matrix, machines, miri,
+// sanitizers, emulated, compilers, compilers-emulated, swiftshader, soak and fuzz run only by their names.
+import { countTests, failureLines } from "./output.mjs";
 import { exitWith, Remedy, run, skippedCode } from "./process.mjs";
 import { setup } from "./setup.mjs";
-import { choose, countTests, groups, longGroups } from "./steps.mjs";
+import { choose, groups, longGroups } from "./steps.mjs";
 
 /**
  * Runs a step. A step that reports failed tests fails even with exit code 0. Its output is forwarded while it runs, or, if
  * `isQuiet`, printed as a whole when it ends.
  *
- * Resolves to the step's result, with `outcome` "pass", "FAIL" or "skip", and with `tests`, the numbers of passed, failed
- * and skipped tests. A step that reports no numbers counts as one test.
+ * Resolves to the step's result, with `outcome` "pass", "FAIL" or "skip", with `tests`, the numbers of passed, failed and
+ * skipped tests, and with `failures`, lines about those that failed. A step that reports no numbers counts as one test.
  */
 async function runStep({ group, name, command: [program, args], env, minutes }, isQuiet) {
   const title = `=== ${group}: ${name}\n$ ${program} ${args.join(" ")}`;
@@ -25,7 +26,8 @@ async function runStep({ group, name, command: [program, args], env, minutes }, 
   const outcome = code === skippedCode ? "skip" : code === 0 && tests.failed === 0 ? "pass" : "FAIL";
   if (outcome === "FAIL") tests.failed ||= 1;
   else if (!counted) tests[outcome === "skip" ? "skipped" : "passed"] = 1;
-  return { group, name, outcome, tests, isCounted: counted !== null, seconds: (performance.now() - begin) / 1000 };
+  const failures = outcome === "FAIL" ? failureLines(output) : [];
+  return { group, name, outcome, tests, failures, isCounted: counted !== null, seconds: (performance.now() - begin) / 1000 };
 }
 
 /** Runs steps one after another and resolves to their results. */
@@ -59,6 +61,13 @@ function printSummary(results, seconds) {
   console.log(`in ${duration(seconds)}`);
 }
 
+/** Prints which tests failed, since their own output may be far above. */
+function printFailures(results) {
+  for (const { group, name, failures } of results) {
+    if (failures.length > 0) console.log(`\n=== failed: ${group}: ${name}\n${failures.join("\n")}`);
+  }
+}
+
 await exitWith(async () => {
   const chosen = process.argv.slice(2);
   const known = [...groups, ...longGroups];
@@ -70,6 +79,7 @@ await exitWith(async () => {
   const begin = performance.now();
   const results = (await Promise.all(lanes.map((lane) => runLane(lane, lanes.length > 1)))).flat();
   printSummary(results, (performance.now() - begin) / 1000);
+  printFailures(results);
 
   const sum = (of) => results.reduce((total, { tests }) => total + tests[of], 0);
   const all = { passed: sum("passed"), failed: sum("failed"), skipped: sum("skipped") };

@@ -23,16 +23,21 @@ const N_TAB_CLOSES = Number(process.env.PAGEPRESS_TAB_CLOSES ?? 4);
 /** Maximum resident memory of the renderer process during the long stream. */
 const STREAM_MEMORY_BYTES = 300 * 2 ** 20;
 
-/** Suites for a window with a GPU, for windows and workers with a GPU, and for those without one. */
-const inWindow = ["shaders", "crossing", "traps", "panics"];
-const withGpu = ["behaviour", "resident", "auto", "conformance", "cpu", "cuda", "dictionary-with-gpu", "snapshots-with-gpu", "streams-with-gpu", "tensor"];
+/** Suites for windows with a GPU, in two lists that run side by side, for workers with a GPU, and for both without one. */
+const inWindows = ["shaders", "crossing", "traps", "panics", "tensor", "resident", "conformance"];
+const moreInWindows = ["behaviour", "cpu", "cuda", "auto", "dictionary-with-gpu", "snapshots-with-gpu", "streams-with-gpu"];
+const inWorkers = [
+  ...["behaviour", "cpu", "cuda", "auto", "snapshots-with-gpu"],
+  ...["conformance-in-workers", "dictionary-in-workers", "resident-in-workers", "streams-in-workers", "tensor-in-workers"],
+];
 const withoutGpu = ["cpu-without-gpu", "workers", "calls", "dictionary", "files", "streams", "pooled-streams", "access", "cuda-without-gpu", "snapshots", "snapshot-store", "tensor-without-gpu"];
 
-/** Runs in lists that run side by side, each run in a browser of its own: SwiftShader compiles kernels on one core. */
+/** Runs in lists that take about as long and run side by side, each run in a browser of its own: SwiftShader compiles kernels on one core. */
 const lanes = [
-  [{ gpu: "software", scope: "window", suites: [...inWindow, ...withGpu] }],
+  [{ gpu: "software", scope: "window", suites: inWindows }],
   [
-    { gpu: "software", scope: "worker", suites: withGpu },
+    { gpu: "software", scope: "window", suites: moreInWindows },
+    { gpu: "software", scope: "worker", suites: inWorkers },
     { gpu: "none", scope: "window", suites: withoutGpu },
     { gpu: "none", scope: "worker", suites: withoutGpu },
   ],

@@ -68,10 +68,11 @@ fn main() -> std::process::ExitCode {
 #[cfg(target_arch = "wasm32")]
 fn main() {}
 
-/// Defines the tests of a list of cases for one way to open an engine.
+/// Defines the tests of lists of cases for one way to open an engine: cases that browsers run too, cases that they leave to native tests, since
+/// SwiftShader takes tens of seconds to compile their kernels or others run them there, and blocking cases.
 #[cfg(not(target_arch = "wasm32"))]
 macro_rules! suite {
-    ($name:ident, $subject:expr, [$($test:ident :: $case:ident),* $(,)?], [$($sync_test:ident :: $sync:ident),* $(,)?]) => {
+    ($name:ident, $subject:expr, [$($test:ident :: $case:ident),* $(,)?], $(native [$($native_test:ident :: $native:ident),* $(,)?],)? [$($sync_test:ident :: $sync:ident),* $(,)?]) => {
         mod $name {
             use pagepress::gpu::runtime::block_on;
             use pagepress_test_harness::test;
@@ -85,6 +86,16 @@ macro_rules! suite {
                     });
                 }
             )*
+            $($(
+                #[test]
+                fn $native() {
+                    block_on(async {
+                        for subject in $subject.iter() {
+                            crate::$native_test::$native(subject).await;
+                        }
+                    });
+                }
+            )*)?
             $(
                 #[test]
                 fn $sync() {
@@ -95,11 +106,13 @@ macro_rules! suite {
     };
 }
 
-/// Defines the tests for a browser, without the blocking cases.
+/// Defines the tests for a browser.
 #[cfg(target_arch = "wasm32")]
 macro_rules! suite {
-    ($name:ident, $subject:expr, [$($test:ident :: $case:ident),* $(,)?], [$($sync_test:ident :: $sync:ident),* $(,)?]) => {
+    ($name:ident, $subject:expr, [$($test:ident :: $case:ident),* $(,)?], $(native [$($native_test:ident :: $native:ident),* $(,)?],)? [$($sync_test:ident :: $sync:ident),* $(,)?]) => {
         mod $name {
+            // The native cases are compiled here too.
+            $($(const _: () = { let _ = crate::$native_test::$native; };)*)?
             $(
                 #[pagepress_test_harness::wasm_bindgen_test]
                 async fn $case() {
@@ -153,8 +166,6 @@ macro_rules! every_case {
                 attention::keys_that_are_not_seen_do_not_matter,
                 attention::views_are_taken_as_they_are,
                 attention_window::windows_of_any_length_work,
-                attention_window::windows_over_many_heads_work,
-                attention_window::windows_over_many_keys_are_split,
                 attention_window::windows_over_all_keys_change_nothing,
                 attention_window::keys_outside_a_window_do_not_matter,
                 attention_window::wrong_windows_are_typed_errors,
@@ -163,13 +174,11 @@ macro_rules! every_case {
                 quantized::few_rows_and_many_give_the_same_products,
                 quantized::numbers_that_are_not_finite_stay_in_their_rows_and_columns,
                 quantized::weights_that_are_not_whole_are_typed_errors,
-                unpacked_products::packed_products_may_be_rounded_to_tf32,
                 errors::wrong_shapes_are_typed_errors,
                 errors::places_beyond_memory_are_typed_errors,
                 calls::batches_give_what_single_operations_give,
                 calls::wrong_batches_are_typed_errors,
                 calls::backends_work_along_axes,
-                handles::handles_of_another_device_are_refused,
                 half_attention::attention_of_halves_of_any_size,
                 half_attention::many_rows_of_halves_are_multiplied_by_warpgroups,
                 half_attention::many_keys_of_halves_are_split,
@@ -186,10 +195,6 @@ macro_rules! every_case {
                 half_products::large_products_of_halves_are_those_of_f32,
                 half_products::batches_of_products_of_halves,
                 half_products::products_of_halves_are_rounded_once,
-                tf32_products::products_of_tf32_in_every_layout,
-                tf32_products::products_of_tf32_of_any_size,
-                tf32_products::batches_of_products_of_tf32,
-                tf32_products::large_products_of_tf32,
                 tf32_products::special_numbers_as_tf32,
                 tf32_products::products_are_rounded_only_on_request,
                 halves::all_bits_convert_as_on_the_cpu,
@@ -199,6 +204,16 @@ macro_rules! every_case {
                 halves::mixed_types_give_f32,
                 halves::batches_take_halves,
                 halves::wrong_halves_are_typed_errors,
+            ],
+            native [
+                attention_window::windows_over_many_heads_work,
+                attention_window::windows_over_many_keys_are_split,
+                unpacked_products::packed_products_may_be_rounded_to_tf32,
+                handles::handles_of_another_device_are_refused,
+                tf32_products::products_of_tf32_in_every_layout,
+                tf32_products::products_of_tf32_of_any_size,
+                tf32_products::batches_of_products_of_tf32,
+                tf32_products::large_products_of_tf32,
             ],
             [
                 calls::slices_go_in_and_out,

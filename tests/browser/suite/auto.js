@@ -51,7 +51,7 @@ async function choosesBySizeOfContent() {
 async function measuresOnce() {
   const auto = await openAuto();
   const { calibration, adapters, text, backend, hardwareConcurrency } = await auto.capabilities();
-  check(calibration.rows.length >= 1 && calibration.milliseconds < 20_000, JSON.stringify(calibration));
+  check(calibration.rows.length >= 1 && calibration.milliseconds < 100_000, JSON.stringify(calibration));
   for (const { bytes, compressMs, decompressMs } of calibration.rows) {
     const times = [compressMs.cpu, compressMs.webgpu, decompressMs.cpu, decompressMs.webgpu];
     check(bytes > 0 && times.every((ms) => ms >= 0), JSON.stringify(calibration.rows));
@@ -62,10 +62,8 @@ async function measuresOnce() {
   for (const part of ["adapter: ", "maxBufferSize: ", "measured, ", "GPU faster: ", "cores: "]) {
     check(text.includes(part), `no ${part} in ${text}`);
   }
-  const start = performance.now();
   const again = await openAuto();
-  same([(await again.capabilities()).calibration === calibration], [true], "the same calibration");
-  check(performance.now() - start < 5000, "it measured again");
+  check((await again.capabilities()).calibration === calibration, "it measured again");
   await auto.dispose();
   await again.dispose();
 }

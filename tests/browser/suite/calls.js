@@ -2,13 +2,13 @@
 import {
   compress, compressSync, createCompressor, decompress, decompressSync, init, Lz4CompressionStream, PagepressError, timingOf,
 } from "/dist/index.js";
-import { check, rejects, same } from "./check.js";
+import { abortAfter, check, rejects, same, soon } from "./check.js";
 import { kinds, mixed } from "./data.js";
 import { collect, source } from "./pipes.js";
 
 const MIB = 2 ** 20;
-/** Maximum time between an abort and the end of the work on a busy machine. The work takes seconds. */
-const STOP_MS = 500;
+/** Maximum time between an abort and the end of the work on a slow machine, where the work takes many seconds. */
+const STOP_MS = 1000;
 
 const later = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -104,20 +104,14 @@ async function stopsInTime() {
     ["compressPages", (signal) => cpu.compressPages(bytes, { signal })],
     ["decompressPages", (signal) => cpu.decompressPages(pages, { signal })],
   ]) {
-    const controller = new AbortController();
-    const reason = { why: name };
-    let abortedAt = Infinity;
-    setTimeout(() => {
-      abortedAt = performance.now();
-      controller.abort(reason);
-    }, 15);
-    const outcome = await call(controller.signal).then(() => "done", (error) => error);
-    const rejectedAfter = performance.now() - abortedAt;
-    check(outcome === reason, `${name}: ${outcome}`);
-    check(rejectedAfter < STOP_MS, `${name} rejected after ${rejectedAfter} ms`);
-    await cpu.compress(small);
-    const stoppedAfter = performance.now() - abortedAt;
-    check(stoppedAfter < STOP_MS, `${name} kept the engine for ${stoppedAfter} ms`);
+    await soon(`${name} kept the engine`, STOP_MS, async () => {
+      const reason = { why: name };
+      const { signal, since } = abortAfter(15, reason);
+      const outcome = await call(signal).then(() => "done", (error) => error);
+      check(outcome === reason, `${name}: ${outcome}`);
+      await cpu.compress(small);
+      return since();
+    });
   }
   same(await cpu.decompress(frame), bytes, "after aborts");
   await cpu.dispose();
@@ -139,13 +133,9 @@ async function stopsBeforeItsTurn() {
   await cpu.dispose();
 }
 
-/** Tests that the event loop runs during a call. One good run of three is enough: other programs may block the thread. */
 async function yieldsToTheEventLoop() {
   const cpu = await createCompressor({ backend: "cpu" });
-  const taken = [];
-  do taken.push(await longestWithoutThread(cpu));
-  while (taken.at(-1) >= STOP_MS && taken.length < 3);
-  check(taken.at(-1) < STOP_MS, `the thread was taken for ${taken} ms`);
+  await soon("the thread was taken", STOP_MS, () => longestWithoutThread(cpu));
   await cpu.dispose();
 }
 

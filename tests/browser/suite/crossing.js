@@ -1,4 +1,4 @@
-// Tests all combinations of engine, call, block size, page kind, short last page and level. The output of one engine is
+// Tests combinations of engine, call, block size, page kind, short last page and level. The output of one engine is
 // decoded by a decoder that shares no code with the package, and by the other engine.
 import {
   compressSync,
@@ -44,16 +44,19 @@ function page(kind, length, seed) {
   return pages.get(key);
 }
 
+/** Number of lengths of the last page that are combined with each kind of page, by block size. */
+const tailsOfKind = (blockSize) => (blockSize === 4096 ? 6 : blockSize < 32_768 ? 2 : 1);
+
 /**
  * Yields inputs of a page of each kind, one of another kind, and a short last page of the first kind. Blocks of 4096 bytes
- * are combined with all lengths of the last page, larger ones with two lengths that vary with kind and level.
+ * are combined with all lengths of the last page, larger ones with two, the largest with one, which vary with kind and level.
  */
 function* shortInputs(blockSize, level) {
   let n = 0;
   for (const [i, kind] of kindNames.entries()) {
-    const tails = tailsOf(blockSize);
-    const first = (2 * i + 2 * level.length) % tails.length;
-    for (const tail of blockSize === 4096 ? tails : tails.slice(first, first + 2)) {
+    const [tails, nTails] = [tailsOf(blockSize), tailsOfKind(blockSize)];
+    const first = (nTails * (i + level.length)) % tails.length;
+    for (const tail of tails.slice(first, first + nTails)) {
       const next = kindNames[(i + 1 + n) % kindNames.length];
       const bytes = join([page(kind, blockSize, n % 7), page(next, blockSize, n % 5), page(kind, tail, n % 3)]);
       yield { what: `${kind}, ${next}, ${tail} bytes`, bytes, frame: frameKinds[n % frameKinds.length], n };
@@ -243,11 +246,13 @@ async function withCompressors(names, work) {
 const crossed = (engine, work, sizes, levels) =>
   sizes.flatMap((size) => levels.map((level) => [`${engine}, blocks of ${size}, ${level}`, () => work(size, level)]));
 
+// SwiftShader takes up to 4 s for an input at level "high": conformance.js compares its pages of the other sizes.
 export const cases = [
-  ...crossed("webgpu", onGpu, pageSizes, ["fast", "high"]),
+  ...crossed("webgpu", onGpu, pageSizes, ["fast"]),
+  ...crossed("webgpu", onGpu, [4096, 65536], ["high"]),
   ...crossed("cpu", inPlace, pageSizes, ["fast", "high", "sequential"]),
   ...crossed("cpu", inPlace, [262_144], ["sequential"]),
   ...crossed("workers", onWorkers, pageSizes, ["fast", "high", "sequential"]),
-  ...crossed("auto", onBoth, [4096, 16384, 65536], ["fast"]),
-  ...crossed("auto", onBoth, [8192, 32768, 65536], ["high"]),
+  ...crossed("auto", onBoth, [4096, 65536], ["fast"]),
+  ...crossed("auto", onBoth, [8192], ["high"]),
 ];

@@ -3,6 +3,7 @@ import { compressSync, createCompressor, decompressSync, Lz4CompressionStream, L
 import { createDictionary, trainDictionary } from "/dist/dictionary.js";
 import { check, rejects, same } from "./check.js";
 import { join, mixed } from "./data.js";
+import { startWorker } from "./engines.js";
 import { collect, source } from "./pipes.js";
 
 const LEVELS = ["fast", "high", "sequential"];
@@ -219,10 +220,49 @@ async function trains() {
     await rejects(trainDictionary(wrong), "INVALID_ARGUMENT", PagepressError);
   }
   for (const size of [0, 65_537, 1.5]) await rejects(trainDictionary(samples, { size }), "INVALID_ARGUMENT", PagepressError);
+}
+
+/** Training waits for a worker that starts slowly, during which it can be aborted; without workers, the calling thread trains. */
+async function trainsOnWorkers() {
+  const samples = records(2000);
+  const expected = await trainDictionary(samples, { size: 2000, workers: 0 });
+  let start = () => undefined;
+  const starts = new Promise((resolve) => (start = resolve));
+  const createWorker = async () => {
+    await starts;
+    return startWorker();
+  };
   const controller = new AbortController();
-  const aborted = trainDictionary(Array.from({ length: 200 }, (_, i) => mixed(4096, 6 + (i % 3))), { signal: controller.signal });
-  setTimeout(() => controller.abort("enough"), 20);
-  check((await aborted.catch((reason) => reason)) === "enough", "aborted");
+  const aborted = trainDictionary(samples, { size: 2000, createWorker, signal: controller.signal }).catch((reason) => reason);
+  const trained = trainDictionary(samples, { size: 2000, createWorker });
+  let isTrained = false;
+  trained.then(() => (isTrained = true));
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  check(!isTrained, "the calling thread trained while a worker started");
+  controller.abort("enough");
+  check((await aborted) === "enough", "aborted");
+  start();
+  same(await trained, expected, "from a worker");
+  const running = new AbortController();
+  let nEnded = 0;
+  const createWorkerThatAborts = () => {
+    const worker = startWorker();
+    const { postMessage, terminate } = worker;
+    worker.postMessage = (message, transfer) => {
+      postMessage.call(worker, message, transfer);
+      if (message.call === "train") running.abort("enough");
+    };
+    worker.terminate = () => {
+      nEnded += 1;
+      terminate.call(worker);
+    };
+    return worker;
+  };
+  const stopped = trainDictionary(samples, { size: 2000, createWorker: createWorkerThatAborts, signal: running.signal });
+  check((await stopped.catch((reason) => reason)) === "enough", "aborted while a worker trains");
+  check(nEnded === 1, "the worker goes on with a training that was aborted");
+  const refuse = () => Promise.reject(new Error("no workers today"));
+  same(await trainDictionary(samples, { size: 2000, createWorker: refuse }), expected, "without workers");
 }
 
 export const cases = [
@@ -232,9 +272,10 @@ export const cases = [
   ["the last 65536 bytes count", keepsTheEnd],
   ["work after a panic", survivesPanics],
   ["training", trains],
+  ["training on workers", trainsOnWorkers],
 ];
 
-export const casesWithGpu = [
-  ["a GPU writes the bytes of the CPU", agreesWithTheCpu],
-  ["pages stay on the GPU", staysOnTheGpu],
-];
+/** The case that workers with a GPU run too: the bytes do not depend on the scope. */
+export const casesInWorkers = [["pages stay on the GPU", staysOnTheGpu]];
+
+export const casesWithGpu = [["a GPU writes the bytes of the CPU", agreesWithTheCpu], ...casesInWorkers];

@@ -9,6 +9,9 @@ export function shareAlways() {
   Sharing.prototype.isWorth = (_, nBytes) => nBytes >= MIN_SHARED_BYTES;
 }
 
+/** Starts a worker of the package. */
+export const startWorker = () => new Worker("/dist/worker.js", { type: "module" });
+
 /** Waits until calls of `compressor` run on workers; they run on the calling thread while the first worker starts. */
 export async function startWorkers(compressor) {
   const end = performance.now() + 20_000;

@@ -4,6 +4,11 @@ import { casesFor } from "./shaders.js";
 /** The suites that are part of another module. */
 const parts = {
   "cpu-without-gpu": ["cpu", "casesWithoutGpu"],
+  "conformance-in-workers": ["conformance", "casesInWorkers"],
+  "dictionary-in-workers": ["dictionary", "casesInWorkers"],
+  "resident-in-workers": ["resident", "casesInWorkers"],
+  "streams-in-workers": ["streams", "casesInWorkers"],
+  "tensor-in-workers": ["tensor", "casesInWorkers"],
   "tensor-without-gpu": ["tensor", "casesWithoutGpu"],
   "dictionary-with-gpu": ["dictionary", "casesWithGpu"],
   "snapshots-with-gpu": ["snapshots", "casesWithGpu"],

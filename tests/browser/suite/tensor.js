@@ -304,20 +304,17 @@ async function halvesConvert() {
   await fails(() => gpu.tensor(values, [7], { dtype: "int8" }), "INVALID_ARGUMENT");
 }
 
-export const cases = [
-  ["devices describe themselves", describesDevices],
-  ["arrays go in and out", async () => checkArrays(await device())],
-  ["tensors stay on the device", keepsTensors],
-  ["tensors of 16 bits convert and compute", halvesConvert],
-  ...[["f32", "float32"], ["f16", "float16"], ["q4_k", "float32"], ["q8_0", "float16"]].map(([form, kvType]) => [
+const llama = (forms) =>
+  forms.map(([form, kvType]) => [
     `a small Llama of ${form} gives the logits of PyTorch, with keys and values of ${kvType}`,
     async () => checkLlama(await device(), form, kvType),
-  ]),
-  ["layers keep their sequence, take updates and name errors", async () => checkLayerCalls(await device())],
-  ["norms, rotary positions, attention and packed weights", async () => {
-    await checkModelParts(await device());
-    await checkModelPartsOfTensors(await device());
-  }],
+  ]);
+
+/** Cases of windows and workers. */
+export const casesInWorkers = [
+  ["devices describe themselves", describesDevices],
+  ["tensors stay on the device", keepsTensors],
+  ["tensors of 16 bits convert and compute", halvesConvert],
   ["views are what they show", looksAtViews],
   ["wrong calls have typed errors", namesErrors],
   ["handles of another device are refused", refusesOtherDevices],
@@ -327,7 +324,19 @@ export const cases = [
   ["wrong batches have typed errors", async () => checkBatchErrors(await device())],
   ["kernels of users", async () => checkKernels(await device())],
   ["devices and buffers of the page", sharesDevices],
+];
+
+/** All cases: windows also run those whose results do not depend on the scope. */
+export const cases = [
+  ...casesInWorkers,
   ["a backend on a device", worksForBackends],
+  ["arrays go in and out", async () => checkArrays(await device())],
+  ...llama([["f32", "float32"], ["f16", "float16"], ["q4_k", "float32"], ["q8_0", "float16"]]),
+  ["layers keep their sequence, take updates and name errors", async () => checkLayerCalls(await device())],
+  ["norms, rotary positions, attention and packed weights", async () => {
+    await checkModelParts(await device());
+    await checkModelPartsOfTensors(await device());
+  }],
 ];
 
 export const casesWithoutGpu = [["a backend goes on without WebGPU", goesWithoutGpu]];

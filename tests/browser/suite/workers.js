@@ -96,7 +96,7 @@ async function worksWithoutWorkers() {
     const start = performance.now();
     same(await cpu.decompress(await cpu.compress(bytes)), bytes, "content");
     check(cpu.lastTiming.workers === undefined, "workers that do not start did work");
-    check(performance.now() - start < 15_000, "it took long to notice");
+    check(performance.now() - start < 60_000, "it took long to notice");
     await cpu.dispose();
   }
 }
