@@ -24,16 +24,19 @@ const small = [
   "--skip-pass=local-cse",
 ];
 
-/** The modules. Those with `isText` are also written as base64, for the entry `inline`. */
+/**
+ * The modules, programs of the package in `wasm/`, each with the feature of its name. Those with `isText` are also written as base64, for the
+ * entry `inline`.
+ */
 const modules = [
-  { name: "cpu", profile: "wasm", features: ["web-files"], isText: true, flags: smallCode },
-  { name: "dictionary", profile: "wasm-dictionary", features: ["web-dictionary"], isText: false, flags: smallCode },
-  { name: "formats", profile: "wasm-formats", features: ["web-formats"], isText: false, flags: [] },
-  { name: "seek", profile: "wasm-seek", features: ["web-seek"], isText: true, flags: smallCode },
-  { name: "snapshot", profile: "wasm-snapshot", features: ["web-files", "web-snapshot"], isText: false, flags: smallCode },
-  { name: "gpu", profile: "wasm-gpu", features: ["web-gpu"], isText: true, flags: [] },
-  { name: "cuda", profile: "wasm-cuda-c", features: ["web-cuda-c"], isText: false, flags: [] },
-  { name: "tensor", profile: "wasm-tensor", features: ["web-tensor"], isText: false, flags: [] },
+  { name: "cpu", profile: "wasm", isText: true, flags: smallCode },
+  { name: "dictionary", profile: "wasm", isText: false, flags: smallCode },
+  { name: "formats", profile: "wasm", isText: false, flags: [] },
+  { name: "seek", profile: "wasm", isText: true, flags: smallCode },
+  { name: "snapshot", profile: "wasm", isText: false, flags: smallCode },
+  { name: "gpu", profile: "wasm-gpu", isText: true, flags: [] },
+  { name: "cuda", profile: "wasm-gpu", isText: false, flags: [] },
+  { name: "tensor", profile: "wasm-gpu", isText: false, flags: [] },
 ];
 
 /** Custom sections are not needed at run time. */
@@ -64,15 +67,15 @@ const sameNames = [
 
 /** Returns the arguments of cargo that compile the module `name`. */
 export function compileArguments(name) {
-  const { profile, features, flags } = modules.find((module) => module.name === name);
-  const options = ["--package", "pagepress", "--lib", "--profile", profile, "--target", "wasm32-unknown-unknown"];
+  const { profile, flags } = modules.find((module) => module.name === name);
+  const options = ["--package", "pagepress-wasm", "--bin", name, "--profile", profile, "--target", "wasm32-unknown-unknown"];
   const config = `target.wasm32-unknown-unknown.rustflags=${JSON.stringify([...flags, ...sameNames])}`;
-  return ["build", "--config", config, ...options, "--no-default-features", "--features", features.join(",")];
+  return ["build", "--config", config, ...options, "--features", name];
 }
 
 /** Makes a module of the package from cargo's output, unless the input is unchanged. */
 async function finish({ name, profile, isText }) {
-  const compiled = join(target, profile, "pagepress.wasm");
+  const compiled = join(target, profile, `${name}.wasm`);
   const stamp = join(target, `${name}.stamp`);
   const input = createHash("sha256").update(await readFile(compiled));
   const digest = input.update(await readFile(new URL(import.meta.url))).digest("hex");

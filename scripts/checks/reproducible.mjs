@@ -22,7 +22,7 @@ async function build(folder) {
   const print = 'import("./scripts/build/wasm.mjs").then((b) => console.log(JSON.stringify(b.compileArguments("cpu"))))';
   const args = JSON.parse(await must("node", ["--input-type=module", "--eval", print], { cwd: folder }));
   await must("cargo", args, { cwd: folder, env: { CARGO_TARGET_DIR: path.join(folder, "target") } });
-  return readFile(path.join(folder, "target/wasm32-unknown-unknown/wasm/pagepress.wasm"));
+  return readFile(path.join(folder, "target/wasm32-unknown-unknown/wasm/cpu.wasm"));
 }
 
 await exitWith(async () => {

@@ -1,0 +1,9 @@
+//! Kernels in CUDA C, translated to WGSL, SPIR-V, Metal, HLSL and PTX.
+
+#![cfg_attr(target_arch = "wasm32", no_main)]
+
+#[cfg(target_arch = "wasm32")]
+use pagepress as _;
+
+#[cfg(not(target_arch = "wasm32"))]
+fn main() {}

@@ -1,0 +1,9 @@
+//! Containers of other formats: those of Zarr and HDF5.
+
+#![cfg_attr(target_arch = "wasm32", no_main)]
+
+#[cfg(target_arch = "wasm32")]
+use pagepress as _;
+
+#[cfg(not(target_arch = "wasm32"))]
+fn main() {}
