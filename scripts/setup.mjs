@@ -53,8 +53,7 @@ export async function setup({ tests = false } = {}) {
   await installDebianPackages(tests);
   checkRust();
   await installRustParts(tests);
-  await installWasmBindgen();
-  await installNpmPackages();
+  await Promise.all([installWasmBindgen(), installNpmPackages()]);
 }
 
 function checkNode() {

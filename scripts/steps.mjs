@@ -53,6 +53,12 @@ const gpuSuites = ["engine", "engine_batch", "conformance", "convergence", "cuda
 /** Arguments that skip configurations of devices which differ from others in the host's code, or in what naga checks: lavapipe tests these. */
 const differentKernels = ["checked", "default_limits", "with_staging", "without_passthrough"].flatMap((name) => ["--skip", `wgpu_${name}::`]);
 
+/** Arguments that select the Rust tests that run as WebAssembly. */
+const testsInBrowsers = ["web", "tensor", "lz4_wasm"].flatMap((test) => ["--test", test]);
+
+/** Arguments that exclude the packages without Rust tests, whose libraries other steps build. */
+const withoutTests = ["pagepress-python", "pagepress-wasm"].flatMap((name) => ["--exclude", name]);
+
 /** Returns the steps of the group `native`. */
 function nativeSteps() {
   return [
@@ -60,31 +66,17 @@ function nativeSteps() {
     { group: "native", name: "paths and links of documents", command: check("paths") },
     { group: "native", name: "lint, all features", command: clippy(...everything, "--all-features") },
     { group: "native", name: "lint, CPU only", command: clippy(...everything, "--no-default-features") },
+    { group: "native", name: "lint, with wgpu", command: clippy("--workspace", "--lib", "--bins", "--no-default-features", "--features", "wgpu") },
     {
       group: "native",
-      name: "lint, with wgpu",
-      command: clippy(...everything, "--no-default-features", "--features", "wgpu"),
-    },
-    {
-      group: "native",
-      name: "lint, with CUDA",
-      command: clippy("--workspace", "--lib", "--bins", "--no-default-features", "--features", "cuda"),
-    },
-    {
-      group: "native",
-      name: "lint, wasm with wgpu",
-      command: clippy("--lib", "--test", "web", "--test", "tensor", ...wasm, "--no-default-features", "--features", "wgpu"),
-    },
-    {
-      group: "native",
-      name: "lint, wasm with all surfaces",
-      command: clippy("--lib", ...wasm, "--no-default-features", "--features", "gpu-wasm,web-faults"),
+      name: "lint, wasm",
+      command: clippy("--lib", ...testsInBrowsers, ...wasm, "--no-default-features", "--features", "gpu-wasm,web-faults"),
     },
     {
       group: "native",
       name: "Rust tests, GPU is lavapipe",
-      // Lints have checked the examples; linking them takes a minute.
-      command: cargo("test", "--workspace", "--lib", "--bins", "--tests", "--all-features", "--no-fail-fast"),
+      // Lints have checked the examples; linking them takes a minute. Two packages have no tests here.
+      command: cargo("test", "--workspace", ...withoutTests, "--lib", "--bins", "--tests", "--all-features", "--no-fail-fast"),
       env: driver(lavapipe()),
     },
     {
@@ -149,13 +141,17 @@ const ofModules = {
 
 /** Returns lints of sets of features that other steps compile, or compile in part: what they find is code that a set does not use. */
 function moreLints() {
-  const native = { group: "lints", name: "lint, tests with CUDA", command: clippy(...everything, "--no-default-features", "--features", "cuda") };
+  const native = ["wgpu", "cuda"].map((engine) => ({
+    group: "lints",
+    name: `lint, with ${engine} alone`,
+    command: clippy(...everything, "--no-default-features", "--features", engine),
+  }));
   const modules = Object.entries(ofModules).map(([name, features]) => ({
     group: "lints",
     name: `lint, wasm for ${name}`,
     command: clippy("--lib", ...wasm, "--no-default-features", "--features", features),
   }));
-  return [native, ...modules];
+  return [...native, ...modules];
 }
 
 /** Returns the build of the package, and the steps of the groups that are not above. */

@@ -27,7 +27,9 @@ async function runStep({ group, name, command: [program, args], env, minutes }, 
   if (outcome === "FAIL") tests.failed ||= 1;
   else if (!counted) tests[outcome === "skip" ? "skipped" : "passed"] = 1;
   const failures = outcome === "FAIL" ? failureLines(output) : [];
-  return { group, name, outcome, tests, failures, isCounted: counted !== null, seconds: (performance.now() - begin) / 1000 };
+  const seconds = (performance.now() - begin) / 1000;
+  console.log(`\n... ${group}: ${name}: ${outcome} in ${duration(seconds)}`);
+  return { group, name, outcome, tests, failures, isCounted: counted !== null, seconds };
 }
 
 /** Runs steps one after another and resolves to their results. */

@@ -13,8 +13,8 @@ await exitWith(async () => {
   const cargo = (...args) => ["test", "--package", "pagepress", "--no-default-features", ...args];
   const here = await must("cargo", cargo("--test", "lz4_round_trip"), { env });
   const emulated = { ...env, ...arm64Variables(tools) };
-  const suites = ["lz4_block", "lz4_corrupt", "lz4_round_trip"].flatMap((suite) => ["--test", suite]);
-  const there = await must("cargo", cargo("--target", target, "--lib", ...suites), { env: emulated });
+  const there = await must("cargo", cargo("--target", target, "--lib", "--test", "lz4_round_trip"), { env: emulated });
+  await must("cargo", cargo("--target", target, "--test", "lz4", "--", "block::", "corrupt::"), { env: emulated });
   console.log(`\ninstruction sets under ${tools.qemu}: ${/^instruction sets: \[(.*)\]/m.exec(there)?.[1]}`);
   if (!hashes(here) || hashes(here) !== hashes(there)) {
     throw new Remedy(`the processors differ:\n${process.arch}\n${hashes(here)}\narm64\n${hashes(there)}`);

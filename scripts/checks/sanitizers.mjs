@@ -20,7 +20,7 @@ await exitWith(async () => {
   const unit = await test(["--lib"]);
   const found = /^instruction sets: \[(.*)\]/m.exec(unit)?.[1].match(/Avx512|Avx2|Portable/g);
   if (!found) throw new Remedy("the unit tests do not name the instruction sets");
-  const suites = ["lz4_block", "lz4_corrupt", "lz4_frame"].flatMap((suite) => ["--test", suite]);
+  const suites = ["--test", "lz4", "--", "block::", "corrupt::", "frame::"];
   await each(found.map((set) => [`${set} under AddressSanitizer`, set]), (set) => test(suites, set));
   console.log(`\ninstruction sets under AddressSanitizer: ${found.join(", ")}`);
 });

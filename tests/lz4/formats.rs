@@ -1,10 +1,6 @@
 //! Formats without a frame, written and read: raw blocks, size-prefixed blocks, Hadoop's records.
-#![cfg(not(target_arch = "wasm32"))]
-#![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
-mod common;
-
-use common::pages::{GENERATORS, text};
+use crate::common::pages::{GENERATORS, text};
 use pagepress::Error;
 use pagepress::lz4::formats::{Format, compress, decompress};
 use pagepress::lz4::{BlockError, Level};

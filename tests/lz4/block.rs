@@ -1,11 +1,7 @@
 //! Blocks: the encoder and the decoder against naive ones and against liblz4.
-#![cfg(not(target_arch = "wasm32"))]
-#![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
-mod common;
-
-use common::naive;
-use common::pages::{self, GENERATORS, Random, edge_lengths};
+use crate::common::naive;
+use crate::common::pages::{self, GENERATORS, Random, edge_lengths};
 use pagepress::lz4::{Encoder, Level, Parse, decompress_block};
 
 const LEVELS: [Level; 3] = [Level::Fast, Level::High, Level::Sequential];

@@ -1,12 +1,8 @@
 //! The number of equal pages, against a comparison of the pages themselves.
-#![cfg(not(target_arch = "wasm32"))]
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod common;
 
 use std::collections::HashSet;
 
-use common::pages::{Random, mixed, random, text};
+use crate::common::pages::{Random, mixed, random, text};
 use pagepress::Error;
 use pagepress::lz4::{self, BlockError, Level, PackedPages, PageKind};
 

@@ -3,12 +3,8 @@
 //! `tests/vectors/blocks.json` has, for recipes of `tests/common/pages.rs`, the block (in hexadecimal if it is short)
 //! and its xxHash32. After a deliberate change of the parse, `PAGEPRESS_WRITE_VECTORS=1 cargo test --test lz4_vectors`
 //! rewrites the file.
-#![cfg(not(target_arch = "wasm32"))]
-#![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
-mod common;
-
-use common::{naive, pages::GENERATORS};
+use crate::common::{naive, pages::GENERATORS};
 use pagepress::lz4::{Level, Parse, compress_block};
 use serde_json::{Value, json};
 use twox_hash::XxHash32;

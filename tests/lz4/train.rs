@@ -1,11 +1,7 @@
 //! Dictionaries trained on samples.
-#![cfg(not(target_arch = "wasm32"))]
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::pages::{GENERATORS, Random, random};
-use common::records::{KINDS, records};
+use crate::common::pages::{GENERATORS, Random, random};
+use crate::common::records::{KINDS, records};
 use pagepress::lz4::{Dictionary, Encoder, Level, Parse, train_dictionary};
 
 fn train(samples: &[Vec<u8>], size: usize) -> Dictionary {

@@ -1,14 +1,10 @@
 //! Indexes that contradict their files, with valid checksums: a part of the content is the same as without the index,
 //! or an error.
-#![cfg(not(target_arch = "wasm32"))]
-#![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod common;
 
 use std::io::{Cursor, Read};
 use std::ops::Range;
 
-use common::pages::{self, Random};
+use crate::common::pages::{self, Random};
 use pagepress::lz4::frame::{
     FrameMap, FrameOptions, INDEX_MAGIC, INDEX_SIGNATURE, SeekableFrame, compress, decompress,
 };

@@ -1,11 +1,7 @@
 //! Corrupt blocks and tables: the status of the naive decoder, no panic, intact neighbours.
-#![cfg(not(target_arch = "wasm32"))]
-#![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
-mod common;
-
-use common::naive;
-use common::pages::{self, GENERATORS, Random};
+use crate::common::naive;
+use crate::common::pages::{self, GENERATORS, Random};
 use pagepress::Error;
 use pagepress::lz4::{
     BlockError, Encoder, Level, PackedPages, PageEntry, PageKind, Parse, compress_pages,

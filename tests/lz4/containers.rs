@@ -1,14 +1,6 @@
 //! Containers of other formats, written and read: Blosc chunks and chunks of HDF5.
-#![cfg(not(target_arch = "wasm32"))]
-#![allow(
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test that cannot go on fails"
-)]
 
-mod common;
-
-use common::pages::GENERATORS;
+use crate::common::pages::GENERATORS;
 use pagepress::lz4::formats::blosc::{self, BloscOptions, Shuffle};
 use pagepress::lz4::formats::hdf5;
 use pagepress::lz4::{BlockError, Level};
@@ -43,7 +35,7 @@ fn bytes_of(hex: &str) -> Vec<u8> {
 
 #[test]
 fn containers_of_other_programs_are_read() {
-    let text = include_str!("vectors/containers.json");
+    let text = include_str!("../vectors/containers.json");
     let all: Value = serde_json::from_str(text).expect("JSON");
     let vectors = all["vectors"].as_array().expect("a list");
     let mut n_read = 0;

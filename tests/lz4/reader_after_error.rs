@@ -1,13 +1,9 @@
 //! Readers of damaged files return only content, and after an error nothing but the error.
-#![cfg(not(target_arch = "wasm32"))]
-#![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod common;
 
 use std::io::{self, Read};
 use std::task::{Context, Poll, Waker};
 
-use common::pages::{self, Random};
+use crate::common::pages::{self, Random};
 use pagepress::batch::{BackendRequest, Codec, CodecOptions, DecompressReader, FrameDecompression};
 use pagepress::lz4::Level;
 use pagepress::lz4::frame::{FrameDecoder, FrameOptions, compress};

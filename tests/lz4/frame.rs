@@ -1,14 +1,10 @@
 //! Frames in both directions against liblz4 and the `lz4` command.
-#![cfg(not(target_arch = "wasm32"))]
-#![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod common;
 
 use std::io::Cursor;
 use std::ops::ControlFlow;
 
-use common::lz4_command::lz4_ok;
-use common::pages::{self, Generator};
+use crate::common::lz4_command::lz4_ok;
+use crate::common::pages::{self, Generator};
 use lzzzz::lz4f;
 use pagepress::lz4::Level;
 use pagepress::lz4::frame::{

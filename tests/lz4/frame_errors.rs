@@ -1,14 +1,10 @@
 //! Invalid frames: every kind has its error.
-#![cfg(not(target_arch = "wasm32"))]
-#![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod common;
 
 use std::io::{self, Cursor, Read};
 use std::ops::ControlFlow;
 
-use common::lz4_command::lz4_ok;
-use common::pages::{self, Random};
+use crate::common::lz4_command::lz4_ok;
+use crate::common::pages::{self, Random};
 use pagepress::Error;
 use pagepress::lz4::frame::{
     DetectedFormat, FrameOptions, FrameWriter, StreamError, compress, compress_stream, decompress,

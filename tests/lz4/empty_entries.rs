@@ -1,10 +1,6 @@
 //! Blocks with positions that an empty entry of the hash table decodes to.
-#![cfg(not(target_arch = "wasm32"))]
-#![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
-mod common;
-
-use common::naive;
+use crate::common::naive;
 use pagepress::lz4::{Encoder, Level, MAX_BLOCK_SIZE, Parse, decompress_block};
 
 fn assert_canonical(input: &[u8], parse: &Parse) {

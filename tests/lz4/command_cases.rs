@@ -1,14 +1,10 @@
 //! The documented features of the `lz4` command, case by case and in both directions: every reader decodes its files,
 //! and it decodes the files of this crate.
-#![cfg(not(target_arch = "wasm32"))]
-#![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod common;
 
 use std::io::{Cursor, Read};
 
-use common::lz4_command::{lz4, lz4_ok};
-use common::pages;
+use crate::common::lz4_command::{lz4, lz4_ok};
+use crate::common::pages;
 use pagepress::batch::{BackendRequest, Codec, CodecOptions, DecompressReader};
 use pagepress::lz4::Level;
 use pagepress::lz4::frame::{

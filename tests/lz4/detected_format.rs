@@ -1,14 +1,6 @@
 //! LZ4 blocks without a frame: detection and decoding.
-#![cfg(not(target_arch = "wasm32"))]
-#![allow(
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test that cannot go on fails"
-)]
 
-mod common;
-
-use common::pages::{self, Random};
+use crate::common::pages::{self, Random};
 use pagepress::Error;
 use pagepress::lz4::decompress_block;
 use pagepress::lz4::formats::{self, Format, measure_block};

@@ -1,14 +1,6 @@
 //! Calls that write to given memory, against those that return fresh memory.
-#![cfg(not(target_arch = "wasm32"))]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test fails by panicking"
-)]
 
-mod common;
-
-use common::pages::{GENERATORS, mixed, random, text};
+use crate::common::pages::{GENERATORS, mixed, random, text};
 use pagepress::Error;
 use pagepress::batch::{BackendRequest, Codec, CodecOptions};
 use pagepress::lz4::frame::{self, FrameOptions, FrameWriter};

@@ -1,16 +1,12 @@
 //! Random access to the content of frames, with an index and without.
-#![cfg(not(target_arch = "wasm32"))]
-#![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod common;
 
 use std::cell::Cell;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::rc::Rc;
 
-use common::lz4_command::lz4_ok;
-use common::pages::{self, Random};
+use crate::common::lz4_command::lz4_ok;
+use crate::common::pages::{self, Random};
 use pagepress::lz4::frame::{
     FrameOptions, FrameWriter, INDEX_MAGIC, INDEX_SIGNATURE, SeekableFrame, compress, decompress,
 };

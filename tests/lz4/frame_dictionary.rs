@@ -1,19 +1,10 @@
 //! Frames with a dictionary, by every reader and writer; the `lz4` command is the judge.
-#![cfg(not(target_arch = "wasm32"))]
-#![allow(
-    clippy::expect_used,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test that cannot go on fails"
-)]
-
-mod common;
 
 use std::io::{Cursor, Read, Seek, SeekFrom, Write};
 use std::ops::ControlFlow;
 
-use common::lz4_command::lz4_ok;
-use common::pages::{Random, mixed, text};
+use crate::common::lz4_command::lz4_ok;
+use crate::common::pages::{Random, mixed, text};
 use pagepress::Error;
 use pagepress::batch::{Codec, CodecOptions, CompressWriter};
 use pagepress::lz4::frame::{

@@ -1,14 +1,10 @@
 //! Streams longer than the input of one thread: the results of the decoder in memory, however the pool looks.
-#![cfg(not(target_arch = "wasm32"))]
-#![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod common;
 
 use std::io::{self, Cursor, Read};
 use std::ops::ControlFlow;
 
-use common::lz4_command::lz4_ok;
-use common::pages::{self, Random};
+use crate::common::lz4_command::lz4_ok;
+use crate::common::pages::{self, Random};
 use lzzzz::lz4f;
 use pagepress::Error;
 use pagepress::lz4::frame::{

@@ -1,15 +1,7 @@
 //! Dictionaries of blocks and pages: the encoders against naive ones, the decoder against a naive one and liblz4.
-#![cfg(not(target_arch = "wasm32"))]
-#![allow(
-    clippy::expect_used,
-    clippy::unwrap_used,
-    reason = "a test that cannot go on fails"
-)]
 
-mod common;
-
-use common::naive;
-use common::pages::{GENERATORS, Random, edge_lengths, mixed, random, text};
+use crate::common::naive;
+use crate::common::pages::{GENERATORS, Random, edge_lengths, mixed, random, text};
 use pagepress::Error;
 use pagepress::lz4::{
     self, BlockError, Dictionary, Encoder, Level, PackedPages, PageKind, Parse, compress_pages,

@@ -1,14 +1,10 @@
 //! The adapters of frames to `std::io` and `futures-io`, on the CPU.
-#![cfg(not(target_arch = "wasm32"))]
-#![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod common;
 
 use std::io::{self, Read, Write};
 use std::task::{Context, Poll, Waker};
 
-use common::lz4_command::lz4_ok;
-use common::pages;
+use crate::common::lz4_command::lz4_ok;
+use crate::common::pages;
 use pagepress::Error;
 use pagepress::batch::{
     BackendRequest, Codec, CodecOptions, CompressWriter, DecompressReader, FrameCompression,
