@@ -56,8 +56,8 @@ const differentKernels = ["checked", "default_limits", "with_staging", "without_
 /** Arguments that select the Rust tests that run as WebAssembly. */
 const testsInBrowsers = ["web", "tensor", "lz4_wasm"].flatMap((test) => ["--test", test]);
 
-/** Arguments that exclude the packages without Rust tests, whose libraries other steps build. */
-const withoutTests = ["pagepress-python", "pagepress-wasm"].flatMap((name) => ["--exclude", name]);
+/** Arguments that select all packages but those without Rust tests, which other steps build. */
+const tested = ["--workspace", ...["pagepress-python", "pagepress-wasm"].flatMap((name) => ["--exclude", name])];
 
 /** Returns the steps of the group `native`. */
 function nativeSteps() {
@@ -75,17 +75,23 @@ function nativeSteps() {
     {
       group: "native",
       name: "Rust tests, GPU is lavapipe",
-      // Lints have checked the examples; linking them takes a minute. Two packages have no tests here.
-      command: cargo("test", "--workspace", ...withoutTests, "--lib", "--bins", "--tests", "--all-features", "--no-fail-fast"),
+      // Lints have checked the examples; linking them takes a minute.
+      command: cargo("test", ...tested, "--lib", "--bins", "--tests", "--all-features", "--no-fail-fast"),
       env: driver(lavapipe()),
     },
+    { group: "native", name: "documentation tests", command: cargo("test", ...tested, "--doc", "--all-features"), env: driver(lavapipe()) },
+  ];
+}
+
+/** Returns the steps that run native tests again on another GPU. */
+function otherGpuSteps() {
+  return [
     {
       group: "native",
       name: "GPU suites, GPU is SwiftShader",
-      command: cargo("test", "--workspace", "--all-features", "--no-fail-fast", ...gpuSuites, "--", ...differentKernels),
+      command: cargo("test", ...tested, "--all-features", "--no-fail-fast", ...gpuSuites, "--", ...differentKernels),
       env: { ...driver(swiftshader()), ...onSwiftShader },
     },
-    { group: "native", name: "documentation tests", command: cargo("test", "--workspace", "--doc", "--all-features"), env: driver(lavapipe()) },
   ];
 }
 
@@ -98,7 +104,7 @@ function translatedSteps() {
     {
       group: "browser",
       name: "kernels in CUDA C, translated",
-      command: cargo("test", "--workspace", "--all-features", "--test", "cuda_c", "written"),
+      command: cargo("test", ...tested, "--all-features", "--test", "cuda_c", "written"),
       env: { ...driver(lavapipe()), PAGEPRESS_WRITE_CUDA_CASES: path.join(root, cudaCases) },
     },
     { group: "browser", name: "kernels in CUDA C, in Chromium", command: node("tests/browser/cuda-c.mjs", cudaCases) },
@@ -106,14 +112,14 @@ function translatedSteps() {
 }
 
 /** Returns a run of Rust tests in Chromium, in a scope of wasm-bindgen's runner. */
-const rustInBrowser = (name, test, scope) => ({
-  group: "browser",
+const rustInBrowser = (group, name, test, scope) => ({
+  group,
   name,
   command: cargo("test", ...wasm, "--no-default-features", "--features", "wgpu", "--test", test),
   env: browserRunner(scope),
 });
 
-/** Returns the steps of Rust tests that run as WebAssembly, but for tensors, which take as long as these. */
+/** Returns the steps of Rust tests that run as WebAssembly. Those of tensors run by name: the package's own tests run all of their kernels. */
 function webAssemblySteps() {
   return [
     {
@@ -122,8 +128,8 @@ function webAssemblySteps() {
       command: cargo("test", ...wasm, "--no-default-features", "--features", "web-dictionary", "--test", "lz4_wasm"),
       env: { CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER: findWasmBindgen("wasm-bindgen-test-runner") },
     },
-    rustInBrowser("Rust API in a window", "web", "BROWSER"),
-    rustInBrowser("Rust API in a worker", "web", "DEDICATED_WORKER"),
+    rustInBrowser("browser", "Rust API in a window", "web", "BROWSER"),
+    rustInBrowser("browser", "Rust API in a worker", "web", "DEDICATED_WORKER"),
   ];
 }
 
@@ -159,7 +165,6 @@ function packageSteps() {
   return [
     { group: "browser", name: "build the package", command: node("scripts/build.mjs"), shared: true },
     { group: "browser", name: "browser tests", command: node("tests/browser/run.mjs") },
-    rustInBrowser("tensors in a window", "tensor", "BROWSER"),
     { group: "package", name: "hostile input, in Node", command: node("pkg-tests/hostile.mjs") },
     { group: "package", name: "packed tarball", command: node("pkg-tests/run.mjs") },
     { group: "adapters", name: "adapters with their libraries", command: node("pkg-tests/adapters/run.mjs") },
@@ -205,6 +210,7 @@ function packageSteps() {
       env: driver(swiftshader()),
       minutes: 60 * 3,
     },
+    rustInBrowser("swiftshader", "tensors in a window", "tensor", "BROWSER"),
     {
       group: "soak",
       name: "mixed calls, GPU is lavapipe",
@@ -226,13 +232,14 @@ function packageSteps() {
 
 /**
  * Returns all steps as lists of `{group, name, command: [program, arguments], env, minutes}` that run side by side, each in its order:
- * those of Rust code, and those of the package, which take about as long. Most use one core for much of their time: they link, optimise a
- * module, or compile kernels for SwiftShader.
+ * those of native code, and those of the package and WebAssembly. The second ends with native tests on SwiftShader, which the first has
+ * compiled by then, so that both take about as long. Most use one core for much of their time: they link, optimise a module, or compile
+ * kernels for SwiftShader.
  *
- * Cargo steps share one target folder and are ordered so that each configuration is built once. Native tests select `--workspace`, since
+ * Cargo steps share one target folder and are ordered so that each configuration is built once. Native tests select the same packages, since
  * cargo would else unify the features of dependencies differently, and build them again.
  */
-const lanes = () => [[...nativeSteps(), ...translatedSteps(), ...webAssemblySteps()], packageSteps()];
+const lanes = () => [[...nativeSteps(), ...translatedSteps()], [...packageSteps(), ...webAssemblySteps(), ...otherGpuSteps()]];
 
 /** The groups that `npm test` runs. */
 export const groups = ["native", "browser", "package", "adapters", "bindings", "page", "supply"];

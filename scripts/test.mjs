@@ -1,5 +1,5 @@
-// `npm test`: installs missing dependencies, runs all steps and prints a summary. Fails if a step fails. Those of
-// Rust code run beside those of the package, each with its output printed when it ends.
+// `npm test`: installs missing dependencies, runs all steps and prints a summary. Fails if a step fails. Those of native
+// code run beside those of the package and WebAssembly, each with its output printed when it ends.
 //
 // `npm test -- native browser package adapters bindings page supply` runs only the groups named; lints, release, matrix, machines, miri,
 // sanitizers, emulated, compilers, compilers-emulated, swiftshader, soak and fuzz run only by their names.

@@ -92,7 +92,10 @@ fn sizes_between_powers_of_two_and_large_blocks() {
     ] {
         for level in LEVELS {
             let mut encoder = Encoder::new(&parse(page_size, level));
-            for (name, generator) in [GENERATORS[3], GENERATORS[4], GENERATORS[13]] {
+            // The naive encoder needs seconds for a MiB.
+            let all = [GENERATORS[3], GENERATORS[4], GENERATORS[13]];
+            let n_kinds = if page_size > 1 << 18 { 1 } else { all.len() };
+            for (name, generator) in all.into_iter().take(n_kinds) {
                 let length = page_size as usize;
                 check(
                     &mut encoder,

@@ -28,10 +28,10 @@ async function dictionaries() {
 /** Compresses on both compressors, checks that the bytes are equal, and that each decompresses what the other wrote. */
 async function agree(gpu, cpu) {
   for (const [i, dictionary] of (await dictionaries()).entries()) {
-    // Kernels for other page sizes compile for seconds.
+    // Kernels for other page sizes compile for seconds, and those of level "high" need as long to run large pages.
     for (const pageSize of i === 0 ? [4096, 65_536] : [4096]) {
       const bytes = content(pageSize);
-      for (const level of ["fast", "high"]) {
+      for (const level of pageSize === 4096 ? ["fast", "high"] : ["fast"]) {
         const name = `${dictionary.byteLength} ${pageSize} ${level}`;
         const options = { dictionary, level, pageSize };
         const [pages, expected] = await Promise.all([gpu, cpu].map((on) => on.compressPages(bytes, options)));

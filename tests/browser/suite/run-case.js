@@ -26,11 +26,11 @@ export async function namesOf(suite, shaders) {
   return (await casesOf(suite, shaders)).map(([name]) => name);
 }
 
-/** Runs a case and returns null or the text of its error. */
+/** Runs a case, which gets the names of the shaders, and returns null or the text of its error. */
 export async function runCase({ suite, name, shaders }) {
   try {
     const found = (await casesOf(suite, shaders)).find(([candidate]) => candidate === name);
-    await found[1]();
+    await found[1](shaders);
     return null;
   } catch (error) {
     return [error.message ?? error, ...(error.stack ?? "").split("\n").slice(1, 5)].join("\n");
