@@ -20,8 +20,8 @@ export async function checkModelParts(subject) {
     }
   }
   // Enough queries for the kernel of many, and keys that several workgroups share.
-  const [many, keys] = [[64, 1, 8], [520, 1, 8]];
-  const [q, k, v] = [many, keys, keys].map((shape, i) => numbers(shape[0] * shape[2], 25 + i, 2));
+  const [many, keys] = [[1, 64, 8], [1, 520, 8]];
+  const [q, k, v] = [many, keys, keys].map((shape, i) => numbers(shape[1] * shape[2], 25 + i, 2));
   checkNear(await subject.attention(q, k, v, { shape: many, keyShape: keys }), reference.attention(q, k, v, many, keys, {}), ATTENTION, "attention of many");
   const row = numbers(100, 17, 2);
   checkNear(await subject.rmsNorm(row), reference.norm("rms", row, 100, undefined, undefined, 1e-5), NORM, "one row by default");
