@@ -329,7 +329,7 @@ impl Backend for WgpuDevice {
 mod tests {
     use super::*;
     use crate::gpu::runtime::block_on;
-    use crate::gpu::{EngineChoice, KernelArg, Waitable};
+    use crate::gpu::{EngineChoice, KernelArg, Recorder, Waitable};
     use crate::kernels::Access;
 
     const WGSL: &str = "
@@ -377,6 +377,34 @@ mod tests {
             drop(other);
             assert_eq!(n_groups(), 0);
             Ok(())
+        });
+        done.expect("a GPU, a software one will do");
+    }
+
+    #[test]
+    fn a_wait_ends_before_later_work_does() {
+        const LONG: &str = "
+            @group(0) @binding(0) var<storage, read_write> data: array<u32>;
+            @compute @workgroup_size(64)
+            fn spin(@builtin(global_invocation_id) id: vec3<u32>) {
+                for (var i = 0u; i < 60000u; i++) { data[id.x] = data[id.x] * 1664525u + i; }
+            }";
+        let done: Result<()> = block_on(async {
+            let (device, _) = open_with_kernel().await?;
+            let source = KernelSource::new(LONG, "spin", &[Access::ReadWrite]);
+            let kernel = device.compile_kernel(&source).await?;
+            let data = device.allocate_memory(64 << 10)?;
+            // Without launches nothing is timed, so that only the device tells that it is done.
+            let first = device.stream().submit_timed()?;
+            let later =
+                device.launch_kernel(&kernel, [1 << 8, 1, 1], &[KernelArg::Buffer(&data)])?;
+            let mut wait = std::pin::pin!(first.wait_async());
+            let context = &mut std::task::Context::from_waker(std::task::Waker::noop());
+            assert!(
+                wait.as_mut().poll(context).is_ready(),
+                "it waits for another submission"
+            );
+            later.wait_async().await.map(drop)
         });
         done.expect("a GPU, a software one will do");
     }

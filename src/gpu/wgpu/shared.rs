@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[cfg(not(target_arch = "wasm32"))]
 use std::time::Duration;
 
+#[cfg(target_arch = "wasm32")]
 use futures_channel::oneshot;
 
 use super::ENGINE;
@@ -81,6 +82,17 @@ impl Shared {
     }
 
     /// Waits until the submission (`None`: the latest) and all before it have run, and reports their faults.
+    ///
+    /// wgpu calls `on_submitted_work_done` after the latest submission, which may be another thread's and a later one: a poll
+    /// for this submission need not call it, and then nothing does.
+    #[cfg(not(target_arch = "wasm32"))]
+    #[allow(clippy::unused_async, reason = "in a browser it waits")]
+    pub(super) async fn work_done(&self, submission: Option<wgpu::SubmissionIndex>) -> Result<()> {
+        self.wait_for(submission)
+    }
+
+    /// Waits until all submitted work is done, and reports its faults.
+    #[cfg(target_arch = "wasm32")]
     pub(super) async fn work_done(&self, submission: Option<wgpu::SubmissionIndex>) -> Result<()> {
         let (sender, receiver) = oneshot::channel();
         self.queue.on_submitted_work_done(move || {
