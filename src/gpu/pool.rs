@@ -86,21 +86,21 @@ impl<K: PartialEq, T> Pool<K, T> {
         Some(thing)
     }
 
-    /// Adds `thing` to the pool. If the pool is full, the least recently used class is evicted first.
-    pub(super) fn put(&self, kind: K, n_bytes: u64, thing: T) {
+    /// Adds `thing` to the pool. If the pool is full, the least recently used class is evicted first. Returns what the pool does not
+    /// keep, for the caller to drop, which may be slow.
+    pub(super) fn put(&self, kind: K, n_bytes: u64, thing: T) -> Vec<T> {
         let mut evicted = Vec::new();
         let mut state = self.lock();
         while state.held_bytes + n_bytes > self.max_bytes {
-            match state.evict() {
-                Some(other) => evicted.push(other),
-                None => return,
-            }
+            let Some(other) = state.evict() else {
+                evicted.push(thing);
+                return evicted;
+            };
+            evicted.push(other);
         }
         state.held_bytes += n_bytes;
         state.class(kind, n_bytes).free.push(thing);
-        // Dropping may be slow, so it happens after the lock is released.
-        drop(state);
-        drop(evicted);
+        evicted
     }
 
     /// Returns the number of bytes in the pool.

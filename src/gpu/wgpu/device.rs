@@ -19,7 +19,8 @@ use super::listener;
 use super::memory::{MAX_POOLED_BYTES, WgpuBuffer};
 use super::queries::FreeQueries;
 use super::shared::Shared;
-use super::stream::{WgpuStream, WgpuSubmission};
+use super::stream::WgpuStream;
+use super::submission::WgpuSubmission;
 use crate::gpu::backend::{Backend, HostUse, KernelSource};
 use crate::gpu::budget::Budget;
 use crate::gpu::choice::{DeviceRequest, LimitTier, Rejected};
@@ -217,6 +218,8 @@ impl WgpuDevice {
             wait_limit: watch::limit(request, info.is_software()),
             #[cfg(not(target_arch = "wasm32"))]
             n_done: Arc::default(),
+            #[cfg(target_arch = "wasm32")]
+            prompt: super::prompt::Prompt::new(&info),
             info,
             capabilities,
             may_leave_out_checks,
@@ -225,6 +228,8 @@ impl WgpuDevice {
             queries: FreeQueries::default(),
             kernels: PipelineCache::default(),
             groups: Arc::default(),
+            #[cfg(target_arch = "wasm32")]
+            joined: super::joined::Joined::default(),
         }))
     }
 
@@ -243,6 +248,8 @@ impl WgpuDevice {
     /// Returns wgpu's queue, for use with wgpu itself.
     #[must_use]
     pub fn raw_queue(&self) -> &wgpu::Queue {
+        #[cfg(target_arch = "wasm32")]
+        self.0.submit_joined();
         &self.0.queue
     }
 
@@ -329,7 +336,7 @@ impl Backend for WgpuDevice {
 mod tests {
     use super::*;
     use crate::gpu::runtime::block_on;
-    use crate::gpu::{EngineChoice, KernelArg, Recorder, Waitable};
+    use crate::gpu::{EngineChoice, KernelArg, Waitable};
     use crate::kernels::Access;
 
     const WGSL: &str = "
@@ -377,34 +384,6 @@ mod tests {
             drop(other);
             assert_eq!(n_groups(), 0);
             Ok(())
-        });
-        done.expect("a GPU, a software one will do");
-    }
-
-    #[test]
-    fn a_wait_ends_before_later_work_does() {
-        const LONG: &str = "
-            @group(0) @binding(0) var<storage, read_write> data: array<u32>;
-            @compute @workgroup_size(64)
-            fn spin(@builtin(global_invocation_id) id: vec3<u32>) {
-                for (var i = 0u; i < 60000u; i++) { data[id.x] = data[id.x] * 1664525u + i; }
-            }";
-        let done: Result<()> = block_on(async {
-            let (device, _) = open_with_kernel().await?;
-            let source = KernelSource::new(LONG, "spin", &[Access::ReadWrite]);
-            let kernel = device.compile_kernel(&source).await?;
-            let data = device.allocate_memory(64 << 10)?;
-            // Without launches nothing is timed, so that only the device tells that it is done.
-            let first = device.stream().submit_timed()?;
-            let later =
-                device.launch_kernel(&kernel, [1 << 8, 1, 1], &[KernelArg::Buffer(&data)])?;
-            let mut wait = std::pin::pin!(first.wait_async());
-            let context = &mut std::task::Context::from_waker(std::task::Waker::noop());
-            assert!(
-                wait.as_mut().poll(context).is_ready(),
-                "it waits for another submission"
-            );
-            later.wait_async().await.map(drop)
         });
         done.expect("a GPU, a software one will do");
     }

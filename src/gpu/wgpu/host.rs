@@ -130,9 +130,14 @@ impl WgpuHostBuffer {
             HostUse::Download => wgpu::MapMode::Read,
         };
         let (sender, receiver) = oneshot::channel();
+        #[cfg(target_arch = "wasm32")]
+        let in_flight = shared.prompt.transfer(range.end - range.start);
         guarded(&shared.device, &shared.faults, 0, || {
-            self.raw()
-                .map_async(mode, range, |outcome| drop(sender.send(outcome)));
+            self.raw().map_async(mode, range, move |outcome| {
+                #[cfg(target_arch = "wasm32")]
+                drop(in_flight);
+                drop(sender.send(outcome));
+            });
         })?;
         Ok(receiver)
     }
@@ -163,6 +168,8 @@ impl WgpuHostBuffer {
             }
         };
         shared.wait_for(submission)?;
+        #[cfg(target_arch = "wasm32")]
+        let outcome = shared.promptly(outcome);
         match outcome.await {
             Ok(Ok(())) => {
                 *self.mapping() = Mapping::Done { range };

@@ -18,6 +18,9 @@ struct Compiled {
     device: DeviceId,
     entry: String,
     bindings: Vec<Access>,
+    /// True for a kernel of the caller.
+    #[cfg(target_arch = "wasm32")]
+    is_of_caller: bool,
     pipeline: wgpu::ComputePipeline,
     layout: wgpu::BindGroupLayout,
 }
@@ -36,6 +39,8 @@ impl WgpuKernel {
             device,
             entry: source.entry.to_owned(),
             bindings: source.bindings.to_vec(),
+            #[cfg(target_arch = "wasm32")]
+            is_of_caller: source.is_checked(),
             pipeline,
             layout,
         }))
@@ -51,6 +56,12 @@ impl WgpuKernel {
 
     pub(super) fn bindings(&self) -> &[Access] {
         &self.0.bindings
+    }
+
+    /// Returns true if the kernel is the caller's, so that a launch may turn out to be invalid.
+    #[cfg(target_arch = "wasm32")]
+    pub(super) fn is_of_caller(&self) -> bool {
+        self.0.is_of_caller
     }
 
     pub(super) fn pipeline(&self) -> &wgpu::ComputePipeline {

@@ -26,12 +26,22 @@ pub(super) enum Bound {
 }
 
 impl Launch {
-    /// Records the launch in `pass`. The parameters of all launches are in `params`.
+    /// Returns true if the kernel is the engine's, and its arguments, too.
+    #[cfg(target_arch = "wasm32")]
+    pub(super) fn may_join(&self) -> bool {
+        let is_own = |arg: &Bound| match arg {
+            Bound::Buffer { buffer, .. } => buffer.is_own(),
+            Bound::Params { .. } => true,
+        };
+        !self.kernel.is_of_caller() && self.args.iter().all(is_own)
+    }
+
+    /// Records the launch in `pass`. The parameters of all launches are in memory from an offset on.
     pub(super) fn encode(
         &self,
         shared: &Shared,
         pass: &mut wgpu::ComputePass<'_>,
-        params: Option<&WgpuBuffer>,
+        params: Option<&(WgpuBuffer, u64)>,
     ) {
         let (kernel, grid) = (&self.kernel, self.grid);
         let Some((ranges, is_own)) = self.ranges(params) else {
@@ -48,7 +58,7 @@ impl Launch {
     }
 
     /// Returns the ranges to bind, and true if only the engine has their buffers.
-    fn ranges(&self, params: Option<&WgpuBuffer>) -> Option<(Vec<BoundRange>, bool)> {
+    fn ranges(&self, params: Option<&(WgpuBuffer, u64)>) -> Option<(Vec<BoundRange>, bool)> {
         let mut ranges = Vec::with_capacity(self.args.len());
         let mut is_own = true;
         for arg in &self.args {
@@ -58,7 +68,10 @@ impl Launch {
                     offset,
                     n_bytes,
                 } => (buffer, *offset, *n_bytes),
-                Bound::Params { offset, n_bytes } => (params?, *offset, *n_bytes),
+                Bound::Params { offset, n_bytes } => {
+                    let (buffer, start) = params?;
+                    (buffer, start + offset, *n_bytes)
+                }
             };
             is_own &= buffer.is_own();
             ranges.push(BoundRange {

@@ -57,7 +57,13 @@ impl Drop for PooledBuffer {
             return charged.leave();
         }
         let (usage, size) = (charged.buffer().usage().bits(), charged.buffer().size());
-        self.shared.pool.put(usage, size, charged);
+        let evicted = self.shared.pool.put(usage, size, charged);
+        // A browser's buffers are destroyed on drop; work that waits may use these.
+        #[cfg(target_arch = "wasm32")]
+        if !evicted.is_empty() {
+            self.shared.submit_joined();
+        }
+        drop(evicted);
     }
 }
 
@@ -73,10 +79,9 @@ impl WgpuBuffer {
         // wgpu zeroes new memory itself.
         if let (true, Some(raw)) = (is_used, buffer.handle()) {
             guarded(&shared.device, &shared.faults, n_bytes, || {
-                let descriptor = wgpu::CommandEncoderDescriptor::default();
-                let mut encoder = shared.device.create_command_encoder(&descriptor);
+                let mut encoder = shared.new_encoder();
                 encoder.clear_buffer(raw, 0, None);
-                shared.queue.submit([encoder.finish()])
+                shared.submit(encoder.finish())
             })?;
         }
         Ok(buffer)
@@ -139,6 +144,8 @@ impl WgpuBuffer {
     #[must_use]
     pub fn raw(&self) -> Option<&wgpu::Buffer> {
         self.0.is_shown.store(true, Ordering::Relaxed);
+        #[cfg(target_arch = "wasm32")]
+        self.0.shared.submit_joined();
         self.handle()
     }
 
@@ -215,6 +222,8 @@ pub(super) fn create(
     };
     match attempt() {
         Err(Error::OutOfMemory { .. }) => {
+            #[cfg(target_arch = "wasm32")]
+            shared.submit_joined();
             shared.pool.clear();
             shared.let_go();
             attempt()

@@ -30,6 +30,8 @@ mod groups;
 mod host;
 #[cfg(target_arch = "wasm32")]
 mod host_web;
+#[cfg(target_arch = "wasm32")]
+mod joined;
 mod kernel;
 mod launch;
 mod limits;
@@ -40,12 +42,15 @@ mod matrix_elements;
 mod memory;
 #[cfg(target_arch = "wasm32")]
 mod open_web;
+#[cfg(target_arch = "wasm32")]
+mod prompt;
 mod queries;
 mod shared;
 #[cfg(not(target_arch = "wasm32"))]
 mod spirv;
 mod staging;
 mod stream;
+mod submission;
 mod timer;
 mod turn;
 
@@ -59,7 +64,8 @@ pub(crate) use listener::destroy_all;
 pub use memory::WgpuBuffer;
 #[cfg(target_arch = "wasm32")]
 pub(crate) use open_web::{list, open};
-pub use stream::{WgpuStream, WgpuSubmission};
+pub use stream::WgpuStream;
+pub use submission::WgpuSubmission;
 
 /// Name of the engine.
 const ENGINE: &str = crate::engine::WGPU;

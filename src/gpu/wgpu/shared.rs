@@ -13,9 +13,13 @@ use super::ENGINE;
 use super::allocation::Charged;
 use super::fault::Faults;
 use super::groups::BindGroups;
+#[cfg(target_arch = "wasm32")]
+use super::joined::Joined;
 use super::kernel::WgpuKernel;
 #[cfg(target_arch = "wasm32")]
 use super::listener::Listener;
+#[cfg(target_arch = "wasm32")]
+use super::prompt::Prompt;
 use super::queries::FreeQueries;
 use super::turn::turn;
 use crate::gpu::backend::KernelSource;
@@ -59,6 +63,11 @@ pub(super) struct Shared {
     pub queries: FreeQueries,
     pub kernels: PipelineCache<WgpuKernel>,
     pub groups: Arc<BindGroups>,
+    #[cfg(target_arch = "wasm32")]
+    pub prompt: Prompt,
+    /// Work that was encoded and not submitted.
+    #[cfg(target_arch = "wasm32")]
+    pub joined: Joined,
 }
 
 /// Number of turns of a browser's event loop to wait for a device-lost event.
@@ -69,6 +78,17 @@ impl Shared {
     pub(super) fn let_go(&self) {
         // A failed poll frees nothing; the caller's next allocation reports the error.
         drop(self.device.poll(wgpu::PollType::Poll));
+    }
+
+    pub(super) fn new_encoder(&self) -> wgpu::CommandEncoder {
+        let descriptor = wgpu::CommandEncoderDescriptor::default();
+        self.device.create_command_encoder(&descriptor)
+    }
+
+    /// Submits work.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) fn submit(&self, work: wgpu::CommandBuffer) -> wgpu::SubmissionIndex {
+        self.queue.submit([work])
     }
 
     /// Returns true if this kernel is compiled without the engine's checks.
@@ -94,13 +114,14 @@ impl Shared {
     /// Waits until all submitted work is done, and reports its faults.
     #[cfg(target_arch = "wasm32")]
     pub(super) async fn work_done(&self, submission: Option<wgpu::SubmissionIndex>) -> Result<()> {
+        self.submit_joined();
         let (sender, receiver) = oneshot::channel();
         self.queue.on_submitted_work_done(move || {
             // The waiting future may have been dropped.
             let _ = sender.send(());
         });
         self.wait_for(submission)?;
-        match receiver.await {
+        match self.promptly(receiver).await {
             Ok(()) => self.faults.check(),
             Err(_) => Err(self.failed("submitted work was dropped".into()).await),
         }
@@ -135,6 +156,7 @@ impl Shared {
     /// Returns at once: the event loop of a browser runs the callbacks.
     #[cfg(target_arch = "wasm32")]
     pub(super) fn wait_for(&self, submission_index: Option<wgpu::SubmissionIndex>) -> Result<()> {
+        self.submit_joined();
         let polled = self.device.poll(wgpu::PollType::Wait {
             submission_index,
             timeout: None,

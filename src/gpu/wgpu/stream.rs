@@ -10,16 +10,17 @@ use super::kernel::WgpuKernel;
 use super::launch::{Bound, Launch};
 use super::memory::WgpuBuffer;
 use super::shared::Shared;
+use super::submission::WgpuSubmission;
 use super::timer::{MAX_RUNS, Timer};
 use crate::Result;
-use crate::gpu::backend::{HostUse, KernelArg, Place, Recorder, Sized64, Waitable};
+use crate::gpu::backend::{HostUse, KernelArg, Place, Recorder, Sized64};
 use crate::gpu::check;
 use crate::gpu::id::{DeviceId, Owned};
-use crate::gpu::times::{Activity, Busy, DeviceTimes};
+use crate::gpu::times::Activity;
 use crate::kernels::Access;
 
 /// Alignment of the offsets of uniform blocks that every adapter supports.
-const UNIFORM_ALIGNMENT: usize = 256;
+pub(super) const UNIFORM_ALIGNMENT: usize = 256;
 
 /// Recorder of one submission.
 #[derive(Debug)]
@@ -64,14 +65,6 @@ impl End {
             Self::Host(buffer, offset) => Some((buffer.raw(), *offset)),
         }
     }
-}
-
-/// Work that was submitted to the device.
-#[derive(Debug)]
-pub struct WgpuSubmission {
-    shared: Arc<Shared>,
-    index: wgpu::SubmissionIndex,
-    timer: Option<Timer>,
 }
 
 impl WgpuStream {
@@ -216,16 +209,16 @@ impl WgpuStream {
         let shared = &self.shared;
         let params = match self.params.is_empty() {
             true => None,
-            false => Some(WgpuBuffer::uniform(shared, self.params.len() as u64)?),
+            false => Some((WgpuBuffer::uniform(shared, self.params.len() as u64)?, 0)),
         };
         self.hosts.iter().for_each(|(host, _)| host.unmap());
         let index = guarded(&shared.device, &shared.faults, 0, || {
-            if let Some(buffer) = params.as_ref().and_then(WgpuBuffer::handle) {
+            if let Some(buffer) = params.as_ref().and_then(|(buffer, _)| buffer.handle()) {
                 shared.queue.write_buffer(buffer, 0, &self.params);
             }
-            shared
-                .queue
-                .submit([self.encode(params.as_ref(), &mut timer)])
+            let mut encoder = shared.new_encoder();
+            self.encode(&mut encoder, params.as_ref(), &mut timer);
+            shared.submit(encoder.finish())
         })?;
         // Counts completed submissions for the watchdog of waits, natively. A browser monitors its GPU itself.
         #[cfg(not(target_arch = "wasm32"))]
@@ -249,15 +242,26 @@ impl WgpuStream {
         })
     }
 
+    /// Returns true if only the engine can tell when this work runs, and if it is certain to be valid: an encoder with an invalid
+    /// launch is lost as a whole.
+    #[cfg(target_arch = "wasm32")]
+    fn may_join(&self) -> bool {
+        let is_own = |end: &End| matches!(end, End::Device(buffer, _) if buffer.is_own());
+        !self.shared.is_external
+            && self.hosts.is_empty()
+            && self.steps.iter().all(|step| match step {
+                Step::Launch(launch) => launch.may_join(),
+                Step::Copy { src, dst, .. } => is_own(src) && is_own(dst),
+            })
+    }
+
+    /// Records the work; the parameters of its launches are in memory from an offset on.
     fn encode(
         &self,
-        params: Option<&WgpuBuffer>,
+        encoder: &mut wgpu::CommandEncoder,
+        params: Option<&(WgpuBuffer, u64)>,
         timer: &mut Option<Timer>,
-    ) -> wgpu::CommandBuffer {
-        let mut encoder = self
-            .shared
-            .device
-            .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    ) {
         for run in self.runs() {
             match (run[0].activity(), timer.as_mut()) {
                 (Some(Activity::Kernels), timer) => {
@@ -273,25 +277,18 @@ impl WgpuStream {
                     }
                 }
                 (Some(activity), Some(timer)) => {
-                    timer.around_copies(activity, &mut encoder, |encoder| copy_all(run, encoder));
+                    timer.around_copies(activity, encoder, |encoder| copy_all(run, encoder));
                 }
-                (_, _) => copy_all(run, &mut encoder),
+                (_, _) => copy_all(run, encoder),
             }
         }
         if let Some(timer) = timer {
-            timer.resolve(&mut encoder);
+            timer.resolve(encoder);
         }
-        encoder.finish()
     }
 }
 
 impl Owned for WgpuStream {
-    fn device_id(&self) -> DeviceId {
-        self.shared.id
-    }
-}
-
-impl Owned for WgpuSubmission {
     fn device_id(&self) -> DeviceId {
         self.shared.id
     }
@@ -360,6 +357,20 @@ impl Recorder for WgpuStream {
         self.hand_over(timer)
     }
 
+    #[cfg(target_arch = "wasm32")]
+    fn submit_untimed(self) -> Result<()> {
+        if self.may_join()
+            && let Some(params) = self.shared.join_params(&self.params)?
+        {
+            let shared = &self.shared;
+            return guarded(&shared.device, &shared.faults, 0, || {
+                shared.join(|encoder| self.encode(encoder, Some(&params), &mut None));
+            });
+        }
+        self.hand_over(None).map(drop)
+    }
+
+    #[cfg(not(target_arch = "wasm32"))]
     fn submit_untimed(self) -> Result<()> {
         self.hand_over(None).map(drop)
     }
@@ -373,26 +384,5 @@ fn copy_all(copies: &[Step], encoder: &mut wgpu::CommandEncoder) {
         {
             encoder.copy_buffer_to_buffer(src, from, dst, to, *n_bytes);
         }
-    }
-}
-
-impl Waitable for WgpuSubmission {
-    async fn wait_async(self) -> Result<Option<u64>> {
-        let length = |span: &Range<u64>| span.end - span.start;
-        match self.wait_times_async().await?.kernels {
-            Busy::Spans(spans) if !spans.is_empty() => Ok(Some(spans.iter().map(length).sum())),
-            _ => Ok(None),
-        }
-    }
-
-    async fn wait_times_async(self) -> Result<DeviceTimes> {
-        let shared = &self.shared;
-        if let Some(timer) = self.timer {
-            let measured = timer.read(shared.timestamp_period_ns).await?;
-            timer.give_back(&shared.queries);
-            return Ok(measured);
-        }
-        shared.work_done(Some(self.index)).await?;
-        Ok(DeviceTimes::default())
     }
 }

@@ -8,6 +8,7 @@ import { checkBatchErrors, checkBatches } from "./tensor-batch.js";
 import { checkKernels } from "./tensor-kernels.js";
 import { checkLayerCalls, checkLlama } from "./tensor-layer.js";
 import { checkModelParts, checkModelPartsOfTensors } from "./tensor-model.js";
+import { checkOrder } from "./tensor-order.js";
 import * as reference from "./tensor-reference.js";
 
 const { checkNear, checkSums, numbers } = reference;
@@ -335,6 +336,7 @@ export const casesInWorkers = [
   ["wrong batches have typed errors", async () => checkBatchErrors(await device())],
   ["kernels of users", async () => checkKernels(await device())],
   ["devices and buffers of the page", sharesDevices],
+  ["work is in the order of its calls", async () => checkOrder(await device())],
 ];
 
 /** All cases: windows also run those whose results do not depend on the scope. */
