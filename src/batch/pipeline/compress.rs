@@ -20,7 +20,7 @@ use crate::batch::timing::Timings;
 use crate::clock::Clock;
 use crate::copy::append;
 use crate::gpu::{
-    Backend, Buffer, HostBuffer, HostMemory, HostUse, Place, Recorder, Submission, Waitable,
+    Backend, Buffer, HostBuffer, HostMemory, HostUse, Place, Recorder, Stream, Submission, Waitable,
 };
 use crate::kernels::{Job, Slot};
 use crate::lz4::{PageEntry, check_page_size};
@@ -31,6 +31,10 @@ const TABLE_AT: u64 = 8;
 
 /// Limit on the bytes of pages whose blocks stay in device memory until their total size is known.
 const MAX_HELD_BYTES: u64 = 512 << 20;
+
+/// Limit on the bytes of pages whose blocks are read back with their sizes, at their worst case: a second wait takes longer than
+/// the copy.
+const MAX_READ_WHOLE: u64 = 128 << 10;
 
 /// A job that was submitted to the device.
 struct Running {
@@ -48,8 +52,8 @@ struct Running {
     /// Table words, read once the kernels are done.
     table: Vec<u32>,
     packed_bytes: u64,
-    /// Staging buffer of the blocks, with the submission of their readback where that is timed; `None` before it is submitted. Where
-    /// memory is shared, kernels write them there.
+    /// Staging buffer of the blocks, with the submission of their readback where that is one of its own and timed; `None` before it
+    /// is submitted. Where memory is shared, kernels write them there.
     download: Option<(HostBuffer, Option<Submission>)>,
 }
 
@@ -152,6 +156,13 @@ impl Pipeline {
             stream = self.step(stream, meter).await?;
         }
         buffers.record(&self.device, &job, &mut stream).await?;
+        let is_only = n_bytes == source.n_bytes();
+        let download = match download {
+            None if is_only && n_bytes <= MAX_READ_WHOLE && !matches!(sink, Sink::Pinned(_)) => {
+                Some(self.read_whole(slot, n_bytes, &buffers, &mut stream)?)
+            }
+            other => other,
+        };
         let n_pages = n_bytes.div_ceil(form.page_size.into()) as usize;
         let table_bytes = 8 * n_pages as u64;
         let sizes = reserve(
@@ -181,6 +192,22 @@ impl Pipeline {
             packed_bytes: 0,
             download: download.map(|host| (host, None)),
         })
+    }
+
+    /// Records the readback of the most bytes that the blocks of pages of `n_bytes` can have.
+    fn read_whole(
+        &mut self,
+        slot: usize,
+        n_bytes: u64,
+        buffers: &JobBuffers,
+        stream: &mut Stream,
+    ) -> Result<HostBuffer> {
+        let n_bytes = n_bytes.next_multiple_of(4);
+        let held = &mut self.ring[slot].bytes;
+        let host = reserve(&self.device, held, n_bytes, HostUse::Download)?;
+        let from = Place::Device(buffers.get(Slot::Packed)?, 0);
+        stream.copy(Place::Host(host, 0), from, n_bytes)?;
+        Ok(host.clone())
     }
 
     /// Lets the slot's staging buffer serve as the buffer of blocks, and returns it, if the device shares memory. A caller that

@@ -2,7 +2,7 @@
 //!
 //! A submission costs Chromium as much as several launches do. The first work of a turn is submitted at once, so that the device
 //! starts. Later work of the turn is encoded, and submitted when there are four parts, when a wait or a read needs it, or when the
-//! turn ends. Code outside the engine cannot tell: work on memory that it may access is never held back. `docs/decisions/058` has
+//! turn ends. Code outside the engine cannot tell: work on memory that it may access is never held back. `docs/decisions/059` has
 //! the measurements.
 
 use std::cell::{RefCell, RefMut};

@@ -51,6 +51,11 @@ async function usesThePagesDevice() {
   const { packed, table } = await codec.compressPages(bytes, 4096, gpu.Level.Fast);
   const { bytes: back } = await codec.decompressPages(packed, table, 4096, bytes.length, true);
   check(back.every((byte, i) => byte === bytes[i]), "content");
+  device.pushErrorScope("validation");
+  const call = codec.compressPages(bytes, 4096, gpu.Level.Fast);
+  device.createBuffer({ size: 4, usage: 0xffff });
+  await call;
+  check((await device.popErrorScope()) instanceof GPUValidationError && heard === 0, "an error scope of the page around a call");
   const { inUse, pooled } = codec.memory;
   check(inUse > 0 && pooled > 0, `${inUse} bytes in use, ${pooled} in the pool`);
   codec.close();
