@@ -232,14 +232,13 @@ function packageSteps() {
 
 /**
  * Returns all steps as lists of `{group, name, command: [program, arguments], env, minutes}` that run side by side, each in its order:
- * those of native code, and those of the package and WebAssembly. The second ends with native tests on SwiftShader, which the first has
- * compiled by then, so that both take about as long. Most use one core for much of their time: they link, optimise a module, or compile
- * kernels for SwiftShader.
+ * those of native code, and those of the package and WebAssembly. Both take about as long. Most steps use one core for much of their
+ * time: they link, optimise a module, or compile kernels for SwiftShader.
  *
  * Cargo steps share one target folder and are ordered so that each configuration is built once. Native tests select the same packages, since
  * cargo would else unify the features of dependencies differently, and build them again.
  */
-const lanes = () => [[...nativeSteps(), ...translatedSteps()], [...packageSteps(), ...webAssemblySteps(), ...otherGpuSteps()]];
+const lanes = () => [[...nativeSteps(), ...translatedSteps(), ...otherGpuSteps()], [...packageSteps(), ...webAssemblySteps()]];
 
 /** The groups that `npm test` runs. */
 export const groups = ["native", "browser", "package", "adapters", "bindings", "page", "supply"];
