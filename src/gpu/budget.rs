@@ -54,7 +54,7 @@ impl Budget {
     }
 
     /// Returns the number of bytes that allocations occupy.
-    #[cfg(web_pages)]
+    #[cfg(target_arch = "wasm32")]
     pub(super) fn held(&self) -> u64 {
         self.held.load(Ordering::Relaxed)
     }

@@ -20,7 +20,7 @@ use crate::batch::timing::Timings;
 use crate::clock::Clock;
 use crate::copy::append;
 use crate::gpu::{
-    Backend, Buffer, HostBuffer, HostMemory, HostUse, Place, Recorder, Stream, Submission, Waitable,
+    Backend, Buffer, HostBuffer, HostMemory, HostUse, Place, Recorder, Submission, Waitable,
 };
 use crate::kernels::{Job, Slot};
 use crate::lz4::{PageEntry, check_page_size};
@@ -141,7 +141,8 @@ impl Pipeline {
         if piece.is_some() {
             self.reserve_upload(slot, &job, &[Slot::Pages], &mut shared)?;
         }
-        let download = self.shared_download(slot, &job, sink, &mut shared)?;
+        let is_small = n_bytes == source.n_bytes() && n_bytes <= MAX_READ_WHOLE;
+        let download = self.early_download(slot, &job, is_small, sink, &mut shared)?;
         let dictionary = self.dictionary.given(&self.device, form.dictionary).await?;
         let given: Vec<_> = shared.given().chain(dictionary).collect();
         let buffers = JobBuffers::allocate(&self.device, &job, &given)?;
@@ -156,13 +157,11 @@ impl Pipeline {
             stream = self.step(stream, meter).await?;
         }
         buffers.record(&self.device, &job, &mut stream).await?;
-        let is_only = n_bytes == source.n_bytes();
-        let download = match download {
-            None if is_only && n_bytes <= MAX_READ_WHOLE && !matches!(sink, Sink::Pinned(_)) => {
-                Some(self.read_whole(slot, n_bytes, &buffers, &mut stream)?)
-            }
-            other => other,
-        };
+        let packed = buffers.get(Slot::Packed)?;
+        if let Some(host) = download.as_ref().filter(|_| !packed.is_of_host()) {
+            let to = Place::Host(host, 0);
+            stream.copy(to, Place::Device(packed, 0), n_bytes.next_multiple_of(4))?;
+        }
         let n_pages = n_bytes.div_ceil(form.page_size.into()) as usize;
         let table_bytes = 8 * n_pages as u64;
         let sizes = reserve(
@@ -186,7 +185,7 @@ impl Pipeline {
             order,
             n_pages,
             bytes: range,
-            packed: buffers.get(Slot::Packed)?.clone(),
+            packed: packed.clone(),
             kernels: Some((stream.submit_timed()?, buffers)),
             table: Vec::new(),
             packed_bytes: 0,
@@ -194,38 +193,27 @@ impl Pipeline {
         })
     }
 
-    /// Records the readback of the most bytes that the blocks of pages of `n_bytes` can have.
-    fn read_whole(
-        &mut self,
-        slot: usize,
-        n_bytes: u64,
-        buffers: &JobBuffers,
-        stream: &mut Stream,
-    ) -> Result<HostBuffer> {
-        let n_bytes = n_bytes.next_multiple_of(4);
-        let held = &mut self.ring[slot].bytes;
-        let host = reserve(&self.device, held, n_bytes, HostUse::Download)?;
-        let from = Place::Device(buffers.get(Slot::Packed)?, 0);
-        stream.copy(Place::Host(host, 0), from, n_bytes)?;
-        Ok(host.clone())
-    }
-
-    /// Lets the slot's staging buffer serve as the buffer of blocks, and returns it, if the device shares memory. A caller that
-    /// keeps the blocks gets a buffer of their own size, to which they are copied.
-    fn shared_download(
+    /// Returns the slot's staging buffer for the blocks if they need no readback of their own: it serves as the buffer of blocks if the
+    /// device shares memory, and a small call copies them with their sizes. A caller that keeps the blocks gets a buffer of their
+    /// own size, to which they are copied.
+    fn early_download(
         &mut self,
         slot: usize,
         job: &Job,
+        is_small: bool,
         sink: &Sink<'_>,
         shared: &mut Shared,
     ) -> Result<Option<HostBuffer>> {
-        if !self.device.capabilities().shares_memory || matches!(sink, Sink::Pinned(_)) {
+        let shares_memory = self.device.capabilities().shares_memory;
+        if !(shares_memory || is_small) || matches!(sink, Sink::Pinned(_)) {
             return Ok(None);
         }
         let (_, n_bytes) = layout(job, &[Slot::Packed]);
         let held = &mut self.ring[slot].bytes;
         let host = reserve(&self.device, held, n_bytes, HostUse::Download)?;
-        shared.add(Slot::Packed, host, 0, HostUse::Download);
+        if shares_memory {
+            shared.add(Slot::Packed, host, 0, HostUse::Download);
+        }
         Ok(Some(host.clone()))
     }
 

@@ -248,7 +248,6 @@ impl WgpuDevice {
     /// Returns wgpu's queue, for use with wgpu itself.
     #[must_use]
     pub fn raw_queue(&self) -> &wgpu::Queue {
-        #[cfg(target_arch = "wasm32")]
         self.0.submit_joined();
         &self.0.queue
     }
@@ -276,7 +275,7 @@ impl WgpuDevice {
     /// Makes allocations fail: see [`GpuDevice::fail_allocations`](crate::gpu::GpuDevice::fail_allocations).
     #[cfg(feature = "fault-injection")]
     pub(crate) fn fail_allocations(&self, n_before: u64, n_failing: u64) -> u64 {
-        self.0.pool.clear();
+        self.0.clear_pool();
         self.0.budget.fail(n_before, n_failing)
     }
 

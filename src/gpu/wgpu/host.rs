@@ -131,7 +131,7 @@ impl WgpuHostBuffer {
         };
         let (sender, receiver) = oneshot::channel();
         #[cfg(target_arch = "wasm32")]
-        let in_flight = shared.prompt.transfer(range.end - range.start);
+        let in_flight = shared.prompt.transfer(range.end - range.start)?;
         guarded(&shared.device, &shared.faults, 0, || {
             self.raw().map_async(mode, range, move |outcome| {
                 #[cfg(target_arch = "wasm32")]

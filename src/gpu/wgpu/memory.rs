@@ -59,7 +59,6 @@ impl Drop for PooledBuffer {
         let (usage, size) = (charged.buffer().usage().bits(), charged.buffer().size());
         let evicted = self.shared.pool.put(usage, size, charged);
         // A browser's buffers are destroyed on drop; work that waits may use these.
-        #[cfg(target_arch = "wasm32")]
         if !evicted.is_empty() {
             self.shared.submit_joined();
         }
@@ -144,7 +143,6 @@ impl WgpuBuffer {
     #[must_use]
     pub fn raw(&self) -> Option<&wgpu::Buffer> {
         self.0.is_shown.store(true, Ordering::Relaxed);
-        #[cfg(target_arch = "wasm32")]
         self.0.shared.submit_joined();
         self.handle()
     }
@@ -222,9 +220,7 @@ pub(super) fn create(
     };
     match attempt() {
         Err(Error::OutOfMemory { .. }) => {
-            #[cfg(target_arch = "wasm32")]
-            shared.submit_joined();
-            shared.pool.clear();
+            shared.clear_pool();
             shared.let_go();
             attempt()
         }

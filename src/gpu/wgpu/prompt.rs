@@ -4,17 +4,18 @@
 //! that is ready after 0.3 ms takes that long. So while a future waits, the page sends commands that are answered without the
 //! device: those of an empty error scope. `docs/decisions/059` has the measurements.
 
-use std::cell::Cell;
 use std::future::poll_fn;
 use std::pin::pin;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::task::Poll;
 
 use js_sys::Reflect;
 use wasm_bindgen::JsValue;
 
 use super::shared::Shared;
+use crate::Result;
 use crate::clock::Clock;
+use crate::gpu::budget::{Budget, Charge};
 use crate::gpu::info::GpuDeviceInfo;
 
 /// Longest time for which a wait sends commands. After that, Chromium's interval adds little.
@@ -28,20 +29,8 @@ const MOST_BYTES: u64 = 16 << 20;
 #[derive(Debug)]
 pub(super) struct Prompt {
     is_useful: bool,
-    in_flight: Rc<Cell<u64>>,
-}
-
-/// Bytes on their way, until this is dropped.
-#[derive(Debug)]
-pub(super) struct InFlight {
-    n_bytes: u64,
-    of: Rc<Cell<u64>>,
-}
-
-impl Drop for InFlight {
-    fn drop(&mut self) {
-        self.of.set(self.of.get() - self.n_bytes);
-    }
+    /// Bytes on their way between device and staging buffers.
+    in_flight: Arc<Budget>,
 }
 
 impl Prompt {
@@ -49,21 +38,17 @@ impl Prompt {
     pub(super) fn new(info: &GpuDeviceInfo) -> Self {
         Self {
             is_useful: is_chromium() && (cfg!(feature = "web-faults") || !info.is_software()),
-            in_flight: Rc::default(),
+            in_flight: Budget::new(None),
         }
     }
 
-    /// Notes that `n_bytes` are on their way.
-    pub(super) fn transfer(&self, n_bytes: u64) -> InFlight {
-        self.in_flight.set(self.in_flight.get() + n_bytes);
-        InFlight {
-            n_bytes,
-            of: Rc::clone(&self.in_flight),
-        }
+    /// Notes that `n_bytes` are on their way until the charge is dropped.
+    pub(super) fn transfer(&self, n_bytes: u64) -> Result<Charge> {
+        self.in_flight.charge(n_bytes, n_bytes)
     }
 
     fn sends(&self, begin: Clock) -> bool {
-        self.is_useful && self.in_flight.get() <= MOST_BYTES && begin.elapsed_ns() < MOST_NS
+        self.is_useful && self.in_flight.held() <= MOST_BYTES && begin.elapsed_ns() < MOST_NS
     }
 }
 

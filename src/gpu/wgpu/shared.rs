@@ -91,6 +91,16 @@ impl Shared {
         self.queue.submit([work])
     }
 
+    /// Does nothing: natively no work waits for other work of its turn.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) fn submit_joined(&self) {}
+
+    /// Frees the memory in the pool. In a browser that destroys buffers, which waiting work may use.
+    pub(super) fn clear_pool(&self) {
+        self.submit_joined();
+        self.pool.clear();
+    }
+
     /// Returns true if this kernel is compiled without the engine's checks.
     pub(super) fn leaves_out_checks(&self, source: &KernelSource<'_>) -> bool {
         self.may_leave_out_checks && !source.is_checked()
@@ -106,7 +116,6 @@ impl Shared {
     /// wgpu calls `on_submitted_work_done` after the latest submission, which may be another thread's and a later one: a poll
     /// for this submission need not call it, and then nothing does.
     #[cfg(not(target_arch = "wasm32"))]
-    #[allow(clippy::unused_async, reason = "in a browser it waits")]
     pub(super) async fn work_done(&self, submission: Option<wgpu::SubmissionIndex>) -> Result<()> {
         self.wait_for(submission)
     }
@@ -114,13 +123,12 @@ impl Shared {
     /// Waits until all submitted work is done, and reports its faults.
     #[cfg(target_arch = "wasm32")]
     pub(super) async fn work_done(&self, submission: Option<wgpu::SubmissionIndex>) -> Result<()> {
-        self.submit_joined();
+        self.wait_for(submission)?;
         let (sender, receiver) = oneshot::channel();
         self.queue.on_submitted_work_done(move || {
             // The waiting future may have been dropped.
             let _ = sender.send(());
         });
-        self.wait_for(submission)?;
         match self.promptly(receiver).await {
             Ok(()) => self.faults.check(),
             Err(_) => Err(self.failed("submitted work was dropped".into()).await),
@@ -153,7 +161,7 @@ impl Shared {
         }
     }
 
-    /// Returns at once: the event loop of a browser runs the callbacks.
+    /// Submits all work and returns at once: the event loop of a browser runs the callbacks.
     #[cfg(target_arch = "wasm32")]
     pub(super) fn wait_for(&self, submission_index: Option<wgpu::SubmissionIndex>) -> Result<()> {
         self.submit_joined();
