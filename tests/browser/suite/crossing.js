@@ -9,6 +9,7 @@ import {
   Lz4DecompressionStream,
   openFrame,
 } from "/dist/internals.js";
+import { contentOf } from "./buffers.js";
 import { check, same } from "./check.js";
 import { join, pageKinds, pageOf } from "./data.js";
 import { openAuto, shareAlways, startWorkers } from "./engines.js";
@@ -94,15 +95,9 @@ function bufferOf(device, bytes) {
 }
 
 /** Reads the first bytes of a buffer and destroys it. */
-async function contentOf(device, { buffer, byteLength }) {
-  const size = Math.ceil(byteLength / 4) * 4;
-  const staging = device.createBuffer({ size, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST });
-  const encoder = device.createCommandEncoder();
-  encoder.copyBufferToBuffer(buffer, 0, staging, 0, size);
-  device.queue.submit([encoder.finish()]);
-  await staging.mapAsync(GPUMapMode.READ);
-  const bytes = new Uint8Array(staging.getMappedRange()).slice(0, byteLength);
-  for (const one of [staging, buffer]) one.destroy();
+async function taken(device, { buffer, byteLength }) {
+  const bytes = await contentOf(device, buffer, byteLength);
+  buffer.destroy();
   return bytes;
 }
 
@@ -111,7 +106,7 @@ async function resident(gpu, bytes, options) {
   const buffer = bufferOf(gpu.device, bytes);
   const made = await gpu.compressResident(buffer, { ...options, byteLength: bytes.length });
   const read = await made.read();
-  const back = await contentOf(gpu.device, await gpu.decompressResident(made));
+  const back = await taken(gpu.device, await gpu.decompressResident(made));
   made.destroy();
   buffer.destroy();
   return { read, back };
@@ -156,7 +151,7 @@ function onGpu(blockSize, level) {
       }
       const theirs = compressSync(bytes, { ...options, blockSize, level });
       if (n % 3 === 0) same(await gpu.decompress(theirs), bytes, `${what}, the CPU's frame on the GPU`);
-      if (n % 3 === 1) same(await contentOf(gpu.device, await gpu.decompressResident(theirs)), bytes, `${what}, the CPU's frame to a buffer`);
+      if (n % 3 === 1) same(await taken(gpu.device, await gpu.decompressResident(theirs)), bytes, `${what}, the CPU's frame to a buffer`);
       if (n % 3 === 2) {
         const pages = await cpu.compressPages(bytes, { pageSize: blockSize, level });
         const { bytes: content, status } = await gpu.checkPages(pages);

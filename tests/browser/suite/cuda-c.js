@@ -1,4 +1,5 @@
 // Runs kernels that `cuda-c` compiled from CUDA C, and compares their results with those of the references in Rust.
+import { contentOf } from "./buffers.js";
 import { check } from "./check.js";
 
 /** Returns a buffer on the device that contains `words`. */
@@ -6,15 +7,6 @@ function bufferOf(device, words, usage) {
   const buffer = device.createBuffer({ size: 4 * words.length, usage: usage | GPUBufferUsage.COPY_DST });
   device.queue.writeBuffer(buffer, 0, new Uint32Array(words));
   return buffer;
-}
-
-async function read(device, buffer) {
-  const staging = device.createBuffer({ size: buffer.size, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST });
-  const encoder = device.createCommandEncoder();
-  encoder.copyBufferToBuffer(buffer, 0, staging, 0, buffer.size);
-  device.queue.submit([encoder.finish()]);
-  await staging.mapAsync(GPUMapMode.READ);
-  return staging.getMappedRange();
 }
 
 /** Returns true if two numbers are equal within a tolerance. */
@@ -85,7 +77,7 @@ export async function runCudaCase(one) {
     const fault = await device.popErrorScope();
     check(fault === null, fault?.message);
     for (const [i, { binding, after }] of one.buffers.entries()) {
-      if (after) compare(await read(device, bound[i].buffer), after, `binding ${binding}`);
+      if (after) compare((await contentOf(device, bound[i].buffer)).buffer, after, `binding ${binding}`);
     }
     return null;
   } catch (error) {

@@ -1,6 +1,7 @@
 // Tests dictionaries: of all calls, on a GPU and on the CPU, on workers and in place; and their training.
 import { compressSync, createCompressor, decompressSync, Lz4CompressionStream, Lz4DecompressionStream, moduleWith, openFrame, PagepressError, timingOf } from "/dist/internals.js";
 import { createDictionary, trainDictionary } from "/dist/dictionary.js";
+import { contentOf } from "./buffers.js";
 import { check, rejects, same } from "./check.js";
 import { join, mixed } from "./data.js";
 import { startWorker } from "./engines.js";
@@ -73,13 +74,8 @@ async function staysOnTheGpu() {
   const frame = await gpu.compress(aligned, { dictionary, level: "fast" });
   for (const input of [resident, pages, frame]) {
     const made = await gpu.decompressResident(input, { dictionary });
-    const copy = gpu.device.createBuffer({ size: aligned.length, usage: GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ });
-    const encoder = gpu.device.createCommandEncoder();
-    encoder.copyBufferToBuffer(made.buffer, 0, copy, 0, aligned.length);
-    gpu.device.queue.submit([encoder.finish()]);
-    await copy.mapAsync(GPUMapMode.READ);
-    same(new Uint8Array(copy.getMappedRange()), aligned, "content");
-    for (const one of [made.buffer, copy]) one.destroy();
+    same(await contentOf(gpu.device, made.buffer, aligned.length), aligned, "content");
+    made.buffer.destroy();
     await rejects(gpu.decompressResident(input), "DICTIONARY_NEEDED", PagepressError);
     await rejects(gpu.decompressResident(input, { dictionary: other }), "WRONG_DICTIONARY", PagepressError);
   }

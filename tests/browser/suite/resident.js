@@ -1,5 +1,6 @@
 // Tests pages that stay in GPU memory, on the device of the compressor.
 import { createCompressor, PagepressError } from "/dist/index.js";
+import { contentOf } from "./buffers.js";
 import { check, rejects, same } from "./check.js";
 import { kinds, mixed } from "./data.js";
 
@@ -21,19 +22,6 @@ function bufferOf(device, bytes, usage = GPUBufferUsage.STORAGE | GPUBufferUsage
   new Uint8Array(buffer.getMappedRange()).set(bytes);
   buffer.unmap();
   return buffer;
-}
-
-/** Reads the content of `buffer`. */
-async function contentOf(device, buffer, byteLength = buffer.size) {
-  const size = Math.ceil(byteLength / 4) * 4;
-  const staging = device.createBuffer({ size, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST });
-  const encoder = device.createCommandEncoder();
-  encoder.copyBufferToBuffer(buffer, 0, staging, 0, size);
-  device.queue.submit([encoder.finish()]);
-  await staging.mapAsync(GPUMapMode.READ);
-  const bytes = new Uint8Array(staging.getMappedRange()).slice(0, byteLength);
-  staging.destroy();
-  return bytes;
 }
 
 function roundTrip(pageSize, level) {
