@@ -200,31 +200,42 @@ struct Edge {
     column: u32,
     subgroup: u32,
     lane: u32,
-    // The workgroup's tile is inside of the result, and its rows begin at vectors.
-    is_whole: bool,
 }
 
-// Stores a vector, the one at `own` of the matrix at row `y` and column `x` of the subgroup's. At edges, elements are stored alone, which SPIR-V can do.
-fn store_vector(edge: Edge, y: u32, x: u32, own: u32) {
+// Stores a matrix, the one at row `y` and column `x` of the subgroup's, of a tile inside of the result, whose rows begin at vectors. NVIDIA's driver
+// for Vulkan stores matrices to wrong places of an array of f32 in storage, and vectors faster than elements.
+fn store_matrix(sum: Sum, edge: Edge, y: u32, x: u32) {
+    let own = 64u * edge.subgroup + edge.lane;
+    let row = edge.row + 16u * y + edge.lane / 4u;
+    let to = (edge.start + row * params.n + edge.column + 16u * x) / 4u + edge.lane % 4u;
+    coopStoreT(sum, &sh_edge[64u * edge.subgroup], 4u);
+    workgroupBarrier();
+    let upper = sh_edge[own];
+    let lower = sh_edge[own + 32u];
+    workgroupBarrier();
+    c[to] = upper;
+    c[to + 2u * params.n] = lower;
+}
+
+// Stores elements of the vector at `own` of such a matrix alone, which SPIR-V can do, without those outside of the result.
+fn store_elements(edge: Edge, y: u32, x: u32, own: u32) {
     let vector = sh_edge[64u * edge.subgroup + own];
     let row = edge.row + 16u * y + own / 4u;
     let column = edge.column + 16u * x + own % 4u * 4u;
     let to = edge.start + row * params.n + column;
-    if edge.is_whole {
-        c[to / 4u] = vector;
-    } else if row < params.m {
+    if row < params.m {
         for (var j = 0u; j < 4u && column + j < params.n; j++) {
             c[(to + j) / 4u][(to + j) % 4u] = vector[j];
         }
     }
 }
 
-// Stores a matrix. NVIDIA's driver for Vulkan stores matrices to wrong places of an array of f32 in storage, and vectors faster than elements.
-fn store_matrix(sum: Sum, edge: Edge, y: u32, x: u32) {
+// Stores the part of a matrix that is inside of the result.
+fn store_part(sum: Sum, edge: Edge, y: u32, x: u32) {
     coopStoreT(sum, &sh_edge[64u * edge.subgroup], 4u);
     workgroupBarrier();
-    store_vector(edge, y, x, edge.lane);
-    store_vector(edge, y, x, edge.lane + 32u);
+    store_elements(edge, y, x, edge.lane);
+    store_elements(edge, y, x, edge.lane + 32u);
     workgroupBarrier();
 }
 
@@ -360,23 +371,41 @@ fn tensor_matmul_half_ahead(
         workgroupBarrier();
     }
     let start = (tile.batch * params.n_slices + tile.slice) * params.m * params.n;
+    let edge = Edge(start, tile.row + own_row, tile.column + own_column, subgroup, i % 32u);
     let is_inside = tile.row + TILE_M <= params.m && tile.column + TILE_N <= params.n;
-    let is_whole = is_inside && params.n % 4u == 0u;
-    let edge = Edge(start, tile.row + own_row, tile.column + own_column, subgroup, i % 32u, is_whole);
-    store_matrix(s00, edge, 0u, 0u);
-    store_matrix(s01, edge, 0u, 1u);
-    store_matrix(s02, edge, 0u, 2u);
-    store_matrix(s03, edge, 0u, 3u);
-    store_matrix(s10, edge, 1u, 0u);
-    store_matrix(s11, edge, 1u, 1u);
-    store_matrix(s12, edge, 1u, 2u);
-    store_matrix(s13, edge, 1u, 3u);
-    store_matrix(s20, edge, 2u, 0u);
-    store_matrix(s21, edge, 2u, 1u);
-    store_matrix(s22, edge, 2u, 2u);
-    store_matrix(s23, edge, 2u, 3u);
-    store_matrix(s30, edge, 3u, 0u);
-    store_matrix(s31, edge, 3u, 1u);
-    store_matrix(s32, edge, 3u, 2u);
-    store_matrix(s33, edge, 3u, 3u);
+    if is_inside && params.n % 4u == 0u {
+        store_matrix(s00, edge, 0u, 0u);
+        store_matrix(s01, edge, 0u, 1u);
+        store_matrix(s02, edge, 0u, 2u);
+        store_matrix(s03, edge, 0u, 3u);
+        store_matrix(s10, edge, 1u, 0u);
+        store_matrix(s11, edge, 1u, 1u);
+        store_matrix(s12, edge, 1u, 2u);
+        store_matrix(s13, edge, 1u, 3u);
+        store_matrix(s20, edge, 2u, 0u);
+        store_matrix(s21, edge, 2u, 1u);
+        store_matrix(s22, edge, 2u, 2u);
+        store_matrix(s23, edge, 2u, 3u);
+        store_matrix(s30, edge, 3u, 0u);
+        store_matrix(s31, edge, 3u, 1u);
+        store_matrix(s32, edge, 3u, 2u);
+        store_matrix(s33, edge, 3u, 3u);
+    } else {
+        store_part(s00, edge, 0u, 0u);
+        store_part(s01, edge, 0u, 1u);
+        store_part(s02, edge, 0u, 2u);
+        store_part(s03, edge, 0u, 3u);
+        store_part(s10, edge, 1u, 0u);
+        store_part(s11, edge, 1u, 1u);
+        store_part(s12, edge, 1u, 2u);
+        store_part(s13, edge, 1u, 3u);
+        store_part(s20, edge, 2u, 0u);
+        store_part(s21, edge, 2u, 1u);
+        store_part(s22, edge, 2u, 2u);
+        store_part(s23, edge, 2u, 3u);
+        store_part(s30, edge, 3u, 0u);
+        store_part(s31, edge, 3u, 1u);
+        store_part(s32, edge, 3u, 2u);
+        store_part(s33, edge, 3u, 3u);
+    }
 }

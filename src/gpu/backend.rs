@@ -255,7 +255,8 @@ pub trait Recorder {
         self.submit()
     }
 
-    /// Submits work without timestamps and without a handle to wait for: cheaper for small work.
+    /// Submits work without timestamps and without a handle to wait for: cheaper for small work. The engine may submit it together with
+    /// work that follows shortly, but before anything can depend on it.
     ///
     /// # Errors
     /// As [`submit`](Self::submit).

@@ -12,6 +12,10 @@ use crate::lz4::Level;
 #[cfg(any(feature = "wgpu", test))]
 pub const LONGEST_SUBMISSION: Duration = Duration::from_secs(1);
 
+/// Largest number of small pieces of work in one submission. In a browser, where launches cost more, the device runs out of work with
+/// more.
+pub const MOST_JOINED: usize = if cfg!(target_arch = "wasm32") { 4 } else { 16 };
+
 /// Ratio of an H200's speed to that of the slowest device considered.
 const SLOWER: u64 = 100;
 

@@ -228,7 +228,6 @@ impl WgpuDevice {
             queries: FreeQueries::default(),
             kernels: PipelineCache::default(),
             groups: Arc::default(),
-            #[cfg(target_arch = "wasm32")]
             joined: super::joined::Joined::default(),
         }))
     }

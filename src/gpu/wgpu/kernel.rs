@@ -19,7 +19,6 @@ struct Compiled {
     entry: String,
     bindings: Vec<Access>,
     /// True for a kernel of the caller.
-    #[cfg(target_arch = "wasm32")]
     is_of_caller: bool,
     pipeline: wgpu::ComputePipeline,
     layout: wgpu::BindGroupLayout,
@@ -39,7 +38,6 @@ impl WgpuKernel {
             device,
             entry: source.entry.to_owned(),
             bindings: source.bindings.to_vec(),
-            #[cfg(target_arch = "wasm32")]
             is_of_caller: source.is_checked(),
             pipeline,
             layout,
@@ -59,7 +57,6 @@ impl WgpuKernel {
     }
 
     /// Returns true if the kernel is the caller's, so that a launch may turn out to be invalid.
-    #[cfg(target_arch = "wasm32")]
     pub(super) fn is_of_caller(&self) -> bool {
         self.0.is_of_caller
     }

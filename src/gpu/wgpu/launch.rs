@@ -27,7 +27,6 @@ pub(super) enum Bound {
 
 impl Launch {
     /// Returns true if the kernel is the engine's, and its arguments, too.
-    #[cfg(target_arch = "wasm32")]
     pub(super) fn may_join(&self) -> bool {
         let is_own = |arg: &Bound| match arg {
             Bound::Buffer { buffer, .. } => buffer.is_own(),

@@ -59,7 +59,7 @@ impl Drop for PooledBuffer {
         let (usage, size) = (charged.buffer().usage().bits(), charged.buffer().size());
         let evicted = self.shared.pool.put(usage, size, charged);
         // A browser's buffers are destroyed on drop; work that waits may use these.
-        if !evicted.is_empty() {
+        if cfg!(target_arch = "wasm32") && !evicted.is_empty() {
             self.shared.submit_joined();
         }
         drop(evicted);
@@ -78,9 +78,9 @@ impl WgpuBuffer {
         // wgpu zeroes new memory itself.
         if let (true, Some(raw)) = (is_used, buffer.handle()) {
             guarded(&shared.device, &shared.faults, n_bytes, || {
-                let mut encoder = shared.new_encoder();
-                encoder.clear_buffer(raw, 0, None);
-                shared.submit(encoder.finish())
+                let mut work = shared.new_encoding();
+                work.encoder().clear_buffer(raw, 0, None);
+                shared.submit(work.finish())
             })?;
         }
         Ok(buffer)

@@ -22,6 +22,7 @@ mod bfloat16;
 mod choose;
 mod compile;
 mod device;
+mod encoding;
 mod external;
 #[cfg(web_module)]
 mod external_web;
@@ -30,7 +31,6 @@ mod groups;
 mod host;
 #[cfg(target_arch = "wasm32")]
 mod host_web;
-#[cfg(target_arch = "wasm32")]
 mod joined;
 mod kernel;
 mod launch;
@@ -53,6 +53,10 @@ mod stream;
 mod submission;
 mod timer;
 mod turn;
+#[cfg(not(target_arch = "wasm32"))]
+mod turns;
+#[cfg(target_arch = "wasm32")]
+mod turns_web;
 
 pub use device::WgpuDevice;
 #[cfg(not(target_arch = "wasm32"))]

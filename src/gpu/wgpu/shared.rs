@@ -11,9 +11,9 @@ use futures_channel::oneshot;
 
 use super::ENGINE;
 use super::allocation::Charged;
+use super::encoding::Encoding;
 use super::fault::Faults;
 use super::groups::BindGroups;
-#[cfg(target_arch = "wasm32")]
 use super::joined::Joined;
 use super::kernel::WgpuKernel;
 #[cfg(target_arch = "wasm32")]
@@ -66,7 +66,6 @@ pub(super) struct Shared {
     #[cfg(target_arch = "wasm32")]
     pub prompt: Prompt,
     /// Work that was encoded and not submitted.
-    #[cfg(target_arch = "wasm32")]
     pub joined: Joined,
 }
 
@@ -80,20 +79,22 @@ impl Shared {
         drop(self.device.poll(wgpu::PollType::Poll));
     }
 
-    pub(super) fn new_encoder(&self) -> wgpu::CommandEncoder {
-        let descriptor = wgpu::CommandEncoderDescriptor::default();
-        self.device.create_command_encoder(&descriptor)
+    pub(super) fn new_encoding(&self) -> Encoding {
+        Encoding::new(&self.device)
     }
 
-    /// Submits work.
+    /// Counts the latest submission when it has completed, for the watchdog of waits.
     #[cfg(not(target_arch = "wasm32"))]
-    pub(super) fn submit(&self, work: wgpu::CommandBuffer) -> wgpu::SubmissionIndex {
-        self.queue.submit([work])
+    pub(super) fn count_when_done(&self) {
+        let n_done = Arc::clone(&self.n_done);
+        self.queue.on_submitted_work_done(move || {
+            n_done.fetch_add(1, Ordering::Relaxed);
+        });
     }
 
-    /// Does nothing: natively no work waits for other work of its turn.
-    #[cfg(not(target_arch = "wasm32"))]
-    pub(super) fn submit_joined(&self) {}
+    /// Does nothing: a browser monitors its GPU itself.
+    #[cfg(target_arch = "wasm32")]
+    pub(super) fn count_when_done(&self) {}
 
     /// Frees the memory in the pool. In a browser that destroys buffers, which waiting work may use.
     pub(super) fn clear_pool(&self) {
@@ -139,6 +140,7 @@ impl Shared {
     /// device on which no submission ends for the wait limit counts as lost.
     #[cfg(not(target_arch = "wasm32"))]
     pub(super) fn wait_for(&self, submission_index: Option<wgpu::SubmissionIndex>) -> Result<()> {
+        self.submit_joined();
         let mut watch = watch::Watch::new(self.wait_limit, self.n_done.load(Ordering::Relaxed));
         loop {
             // No shorter time: wgpu 30 panics if another thread processes the submission that a poll waited for in vain (mended by its pull

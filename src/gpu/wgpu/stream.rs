@@ -4,6 +4,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::encoding::Encoding;
 use super::fault::guarded;
 use super::host::WgpuHostBuffer;
 use super::kernel::WgpuKernel;
@@ -216,18 +217,10 @@ impl WgpuStream {
             if let Some(buffer) = params.as_ref().and_then(|(buffer, _)| buffer.handle()) {
                 shared.queue.write_buffer(buffer, 0, &self.params);
             }
-            let mut encoder = shared.new_encoder();
-            self.encode(&mut encoder, params.as_ref(), &mut timer);
-            shared.submit(encoder.finish())
+            let mut work = shared.new_encoding();
+            self.encode(&mut work, params.as_ref(), &mut timer);
+            shared.submit(work.finish())
         })?;
-        // Counts completed submissions for the watchdog of waits, natively. A browser monitors its GPU itself.
-        #[cfg(not(target_arch = "wasm32"))]
-        {
-            let n_done = Arc::clone(&shared.n_done);
-            shared.queue.on_submitted_work_done(move || {
-                n_done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            });
-        }
         for (host, range) in self.hosts_used() {
             host.used_by(index.clone(), range)?;
         }
@@ -244,7 +237,6 @@ impl WgpuStream {
 
     /// Returns true if only the engine can tell when this work runs, and if it is certain to be valid: an encoder with an invalid
     /// launch is lost as a whole.
-    #[cfg(target_arch = "wasm32")]
     fn may_join(&self) -> bool {
         let is_own = |end: &End| matches!(end, End::Device(buffer, _) if buffer.is_own());
         !self.shared.is_external
@@ -258,32 +250,43 @@ impl WgpuStream {
     /// Records the work; the parameters of its launches are in memory from an offset on.
     fn encode(
         &self,
-        encoder: &mut wgpu::CommandEncoder,
+        work: &mut Encoding,
         params: Option<&(WgpuBuffer, u64)>,
         timer: &mut Option<Timer>,
     ) {
         for run in self.runs() {
             match (run[0].activity(), timer.as_mut()) {
-                (Some(Activity::Kernels), timer) => {
-                    let timestamp_writes = timer.map(Timer::next_pass);
-                    let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+                (Some(Activity::Kernels), Some(timer)) => {
+                    let descriptor = wgpu::ComputePassDescriptor {
                         label: None,
-                        timestamp_writes,
-                    });
-                    for step in run {
-                        if let Step::Launch(launch) = step {
-                            launch.encode(&self.shared, &mut pass, params);
-                        }
-                    }
+                        timestamp_writes: Some(timer.next_pass()),
+                    };
+                    let mut pass = work.encoder().begin_compute_pass(&descriptor);
+                    self.launch_all(run, &mut pass, params);
                 }
+                (Some(Activity::Kernels), None) => self.launch_all(run, work.pass(), params),
                 (Some(activity), Some(timer)) => {
-                    timer.around_copies(activity, encoder, |encoder| copy_all(run, encoder));
+                    timer.around_copies(activity, work.encoder(), |encoder| copy_all(run, encoder));
                 }
-                (_, _) => copy_all(run, encoder),
+                (_, _) => copy_all(run, work.encoder()),
             }
         }
         if let Some(timer) = timer {
-            timer.resolve(encoder);
+            timer.resolve(work.encoder());
+        }
+    }
+
+    /// Records launches in a pass.
+    fn launch_all(
+        &self,
+        launches: &[Step],
+        pass: &mut wgpu::ComputePass<'_>,
+        params: Option<&(WgpuBuffer, u64)>,
+    ) {
+        for step in launches {
+            if let Step::Launch(launch) = step {
+                launch.encode(&self.shared, pass, params);
+            }
         }
     }
 }
@@ -357,22 +360,18 @@ impl Recorder for WgpuStream {
         self.hand_over(timer)
     }
 
-    #[cfg(target_arch = "wasm32")]
     fn submit_untimed(self) -> Result<()> {
-        if self.may_join()
-            && let Some(params) = self.shared.join_params(&self.params)?
-        {
-            let shared = &self.shared;
-            return guarded(&shared.device, &shared.faults, 0, || {
-                shared.join(|encoder| self.encode(encoder, Some(&params), &mut None));
-            });
+        let shared = &self.shared;
+        let is_joined = self.may_join()
+            && guarded(&shared.device, &shared.faults, 0, || {
+                shared.join(&self.params, |work, params| {
+                    self.encode(work, Some(params), &mut None);
+                })
+            })??;
+        match is_joined {
+            true => Ok(()),
+            false => self.hand_over(None).map(drop),
         }
-        self.hand_over(None).map(drop)
-    }
-
-    #[cfg(not(target_arch = "wasm32"))]
-    fn submit_untimed(self) -> Result<()> {
-        self.hand_over(None).map(drop)
     }
 }
 

@@ -304,9 +304,14 @@ impl Recording {
         Ok(Submitted(self.parts))
     }
 
-    /// Submits without timestamps, for callers that do not wait for the submission itself.
+    /// Submits without timestamps, for callers that do not wait for the submission itself. The engine may submit short work together with
+    /// what follows.
     pub(crate) fn submit_untimed(self) -> Result<()> {
-        self.stream.submit_untimed()
+        let most = pace::product_terms(self.device.capabilities().longest_submission);
+        match self.terms <= most / pace::MOST_JOINED as u64 {
+            true => self.stream.submit_untimed(),
+            false => self.stream.submit().map(drop),
+        }
     }
 }
 
