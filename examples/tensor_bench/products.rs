@@ -154,7 +154,7 @@ impl Bench {
         n: usize,
         run: impl AsyncFn() -> pagepress::Result<()>,
     ) -> Outcome<f64> {
-        let n_times = ((1 << 38) / (n * n * n).max(1 << 27)).clamp(8, 200);
+        let n_times = ((1 << 40) / (n * n * n).max(1 << 27)).clamp(16, 200);
         let mut found = Vec::new();
         let warm_up = Duration::from_millis(if self.is_small { 0 } else { 700 });
         let begin = Instant::now();
