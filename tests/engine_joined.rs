@@ -9,6 +9,7 @@
 mod common;
 
 use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use pagepress::gpu::runtime::block_on;
 use pagepress::gpu::{Backend, Buffer, EngineChoice, GpuDevice, KernelArg, KernelSource, Waitable};
@@ -19,6 +20,9 @@ const DOUBLE: &str = "
 @group(0) @binding(0) var<storage, read_write> values: array<f32>;
 @compute @workgroup_size(4)
 fn double(@builtin(global_invocation_id) id: vec3<u32>) { values[id.x] *= 2.0; }";
+
+/// Time for the longest test on a busy machine.
+const LONG: Duration = Duration::from_secs(120);
 
 const ONES: [f32; 4] = [1.0, 2.0, 3.0, 4.0];
 
@@ -142,4 +146,37 @@ fn threads_pass_results_on_before_they_run() {
             }
         });
     });
+}
+
+#[test]
+fn a_callback_of_wgpu_may_use_the_device() {
+    let device = common::engine::open(EngineChoice::Wgpu);
+    let (sender, receiver) = channel();
+    // A thread of its own, which the test does not wait for: it could wait for itself.
+    std::thread::spawn(move || {
+        block_on(async {
+            let one = one(&device).await;
+            let queue = device.as_wgpu().unwrap().raw_queue().clone();
+            for n in 2..8 {
+                let (called, calls) = channel();
+                let given = one.clone();
+                drop(multiple(&one, 1).await);
+                queue.on_submitted_work_done(move || {
+                    called.send(block_on(multiple(&given, n))).unwrap();
+                });
+                // Nothing polls: a submission runs the callback.
+                let sum = loop {
+                    drop(multiple(&one, 3).await);
+                    if let Ok(sum) = calls.try_recv() {
+                        break sum;
+                    }
+                };
+                assert_eq!(sum.to_vec_async().await.unwrap(), times(n));
+            }
+            sender.send(()).unwrap();
+        });
+    });
+    receiver
+        .recv_timeout(LONG)
+        .expect("operations in callbacks run");
 }

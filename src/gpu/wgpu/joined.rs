@@ -5,7 +5,10 @@
 //! read needs it, or when the turn ends: in a browser that of its event loop, natively 100 us without more work. Code outside the engine
 //! cannot tell: work on memory that it may access is never held back. `docs/decisions/059` and `060` have the measurements.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use parking_lot::{ReentrantMutex, ReentrantMutexGuard};
 
 use super::encoding::Encoding;
 use super::memory::WgpuBuffer;
@@ -22,9 +25,9 @@ use crate::kernels::pace::MOST_JOINED;
 const PARAMS_BYTES: usize = 64 * UNIFORM_ALIGNMENT;
 
 /// Work that was encoded and not submitted. The lock is held while work is encoded and submitted, so that both have the same order
-/// for all threads.
+/// for all threads. A submission runs callbacks that were given to wgpu, which may start work, too: their thread locks again.
 #[derive(Debug, Default)]
-pub(super) struct Joined(Mutex<State>);
+pub(super) struct Joined(ReentrantMutex<RefCell<State>>);
 
 #[derive(Debug, Default)]
 pub(super) struct State {
@@ -42,7 +45,7 @@ impl State {
     /// Returns true if there is work that waits.
     #[cfg(not(target_arch = "wasm32"))]
     pub(super) fn has_work(&self) -> bool {
-        self.n_parts > 0
+        self.work.is_some()
     }
 
     /// Returns the offset of the next parameters.
@@ -50,8 +53,26 @@ impl State {
         self.params.len().next_multiple_of(UNIFORM_ALIGNMENT)
     }
 
-    /// Returns the work that waits.
-    fn take(&mut self, shared: &Shared) -> Option<Waiting> {
+    /// Encodes a part; `encode` gets the encoding, and memory and offset of `params`.
+    fn add(
+        &mut self,
+        shared: &Shared,
+        memory: WgpuBuffer,
+        params: &[u8],
+        encode: impl FnOnce(&mut Encoding, &(WgpuBuffer, u64)),
+    ) {
+        let offset = self.offset();
+        self.params.resize(offset, 0);
+        self.params.extend_from_slice(params);
+        let work = self.work.get_or_insert_with(|| shared.new_encoding());
+        let params_at = (memory, offset as u64);
+        encode(work, &params_at);
+        self.params_at = Some(params_at.0);
+        self.n_parts += 1;
+    }
+
+    /// Returns the work that waits, and the memory of its parameters, which must not be reused before it is submitted.
+    fn take(&mut self, shared: &Shared) -> Option<(wgpu::CommandBuffer, Option<WgpuBuffer>)> {
         let work = self.work.take()?;
         let params_at = self.params_at.take();
         if let Some(raw) = params_at.as_ref().and_then(WgpuBuffer::handle) {
@@ -59,31 +80,13 @@ impl State {
         }
         self.params.clear();
         self.n_parts = 0;
-        Some(Waiting {
-            commands: work.finish(),
-            params_at,
-        })
+        Some((work.finish(), params_at))
     }
-
-    /// Submits the work that waits. Returns the memory of its parameters: dropped before the lock is released, it could make the pool
-    /// submit.
-    pub(super) fn submit(&mut self, shared: &Shared) -> Option<WgpuBuffer> {
-        let waiting = self.take(shared)?;
-        shared.queue.submit([waiting.commands]);
-        shared.count_when_done();
-        waiting.params_at
-    }
-}
-
-/// Work that waits, and the memory of its parameters, which must not be reused before it is submitted.
-struct Waiting {
-    commands: wgpu::CommandBuffer,
-    params_at: Option<WgpuBuffer>,
 }
 
 impl Shared {
-    pub(super) fn joined(&self) -> MutexGuard<'_, State> {
-        self.joined.0.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn joined(&self) -> ReentrantMutexGuard<'_, RefCell<State>> {
+        self.joined.0.lock()
     }
 
     /// Encodes a part behind the work that waits; `encode` gets the encoding, and memory and offset of `params`. It is submitted at once
@@ -96,61 +99,52 @@ impl Shared {
         if params.len() > PARAMS_BYTES {
             return Ok(false);
         }
-        // Before the lock is taken, since an allocation may submit, too.
-        let spare = WgpuBuffer::uniform(self, PARAMS_BYTES as u64)?;
-        let mut state = self.joined();
-        let full = match state.offset() + params.len() > PARAMS_BYTES {
-            true => state.submit(self),
-            false => None,
+        let joined = self.joined();
+        if joined.borrow().offset() + params.len() > PARAMS_BYTES {
+            self.submit_waiting();
+        }
+        let held = joined.borrow_mut().params_at.take();
+        let memory = match held {
+            Some(memory) => memory,
+            None => WgpuBuffer::uniform(self, PARAMS_BYTES as u64)?,
         };
-        let (memory, spare) = match state.params_at.take() {
-            Some(memory) => (memory, Some(spare)),
-            None => (spare, None),
-        };
-        let offset = state.offset();
-        state.params.resize(offset, 0);
-        state.params.extend_from_slice(params);
-        let params_at = (memory, offset as u64);
-        let work = state.work.get_or_insert_with(|| self.new_encoding());
-        encode(work, &params_at);
-        state.params_at = Some(params_at.0);
-        state.n_parts += 1;
+        let mut state = joined.borrow_mut();
+        state.add(self, memory, params, encode);
         if self.begins_turn(&mut state.turns) {
             state.most_parts = 1;
         }
-        let waits = state.n_parts < state.most_parts && self.ends_turn(&mut state.turns);
-        let submitted = match waits {
-            true => None,
-            false => {
-                state.most_parts = (2 * state.most_parts).min(MOST_JOINED);
-                state.submit(self)
-            }
-        };
+        if state.n_parts < state.most_parts && self.ends_turn(&mut state.turns) {
+            return Ok(true);
+        }
+        state.most_parts = (2 * state.most_parts).min(MOST_JOINED);
         drop(state);
-        drop((spare, full, submitted));
+        self.submit_waiting();
         Ok(true)
     }
 
-    /// Submits the work that waits.
+    /// Submits the work that waits, and ends the turn natively: something waits for it.
     pub(super) fn submit_joined(&self) {
-        let mut state = self.joined();
-        state.turns.end();
-        let submitted = state.submit(self);
-        drop(state);
-        drop(submitted);
+        self.joined().borrow_mut().turns.end();
+        self.submit_waiting();
+    }
+
+    /// Submits the work that waits.
+    fn submit_waiting(&self) {
+        let joined = self.joined();
+        let waiting = joined.borrow_mut().take(self);
+        if let Some((work, _params_at)) = waiting {
+            self.queue.submit([work]);
+            self.count_when_done();
+        }
     }
 
     /// Submits the work that waits, and `work` behind it.
     pub(super) fn submit(&self, work: wgpu::CommandBuffer) -> wgpu::SubmissionIndex {
-        let mut state = self.joined();
-        let (waiting, params_at) = match state.take(self) {
-            Some(waiting) => (Some(waiting.commands), waiting.params_at),
-            None => (None, None),
-        };
+        let joined = self.joined();
+        let waiting = joined.borrow_mut().take(self);
+        let (waiting, _params_at) = waiting.unzip();
         let index = self.queue.submit(waiting.into_iter().chain([work]));
         self.count_when_done();
-        drop(state);
-        drop(params_at);
         index
     }
 }

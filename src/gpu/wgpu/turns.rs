@@ -79,16 +79,14 @@ impl Shared {
 
     /// Submits the work that waits, if its turn has ended. Returns true if there still is such work.
     fn watch_turn(&self) -> bool {
-        let mut state = self.joined();
-        let submitted = match state.turns.is_going_on() {
-            true => None,
-            false => state.submit(self),
-        };
-        let goes_on = state.has_work();
-        state.turns.is_watched = goes_on;
-        drop(state);
-        drop(submitted);
-        goes_on
+        let joined = self.joined();
+        let is_going_on = joined.borrow().turns.is_going_on();
+        if !is_going_on {
+            self.submit_joined();
+        }
+        let mut state = joined.borrow_mut();
+        state.turns.is_watched = state.has_work();
+        state.turns.is_watched
     }
 }
 
@@ -111,7 +109,7 @@ mod tests {
         let device =
             block_on(GpuDevice::open_async(&request)).expect("a GPU, a software one will do");
         let wgpu = device.as_wgpu().expect("wgpu was asked for");
-        let has_work = || wgpu.0.joined().has_work();
+        let has_work = || wgpu.0.joined().borrow().has_work();
         let memory = |_| device.allocate_memory(256).expect("256 bytes");
         let [from, to]: [Buffer; 2] = std::array::from_fn(memory);
         let copy = || {

@@ -27,7 +27,7 @@ impl Shared {
         wasm_bindgen_futures::spawn_local(async move {
             turn().await;
             if let Some(shared) = device.upgrade() {
-                shared.joined().turns.is_within = false;
+                shared.joined().borrow_mut().turns.is_within = false;
                 shared.submit_joined();
             }
         });
