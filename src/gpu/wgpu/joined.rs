@@ -8,6 +8,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
+#[cfg(not(target_arch = "wasm32"))]
 use parking_lot::{ReentrantMutex, ReentrantMutexGuard};
 
 use super::encoding::Encoding;
@@ -26,8 +27,14 @@ const PARAMS_BYTES: usize = 64 * UNIFORM_ALIGNMENT;
 
 /// Work that was encoded and not submitted. The lock is held while work is encoded and submitted, so that both have the same order
 /// for all threads. A submission runs callbacks that were given to wgpu, which may start work, too: their thread locks again.
+#[cfg(not(target_arch = "wasm32"))]
 #[derive(Debug, Default)]
 pub(super) struct Joined(ReentrantMutex<RefCell<State>>);
+
+/// The same in a browser, where a device has one thread.
+#[cfg(target_arch = "wasm32")]
+#[derive(Debug, Default)]
+pub(super) struct Joined(RefCell<State>);
 
 #[derive(Debug, Default)]
 pub(super) struct State {
@@ -85,8 +92,14 @@ impl State {
 }
 
 impl Shared {
+    #[cfg(not(target_arch = "wasm32"))]
     pub(super) fn joined(&self) -> ReentrantMutexGuard<'_, RefCell<State>> {
         self.joined.0.lock()
+    }
+
+    #[cfg(target_arch = "wasm32")]
+    pub(super) fn joined(&self) -> &RefCell<State> {
+        &self.joined.0
     }
 
     /// Encodes a part behind the work that waits; `encode` gets the encoding, and memory and offset of `params`. It is submitted at once
