@@ -152,8 +152,8 @@ fn threads_pass_results_on_before_they_run() {
 fn a_callback_of_wgpu_may_use_the_device() {
     let device = common::engine::open(EngineChoice::Wgpu);
     let (sender, receiver) = channel();
-    // A thread of its own, which the test does not wait for: it could wait for itself.
-    std::thread::spawn(move || {
+    // A thread of its own, since it could wait for itself.
+    let thread = std::thread::spawn(move || {
         block_on(async {
             let one = one(&device).await;
             let queue = device.as_wgpu().unwrap().raw_queue().clone();
@@ -179,4 +179,6 @@ fn a_callback_of_wgpu_may_use_the_device() {
     receiver
         .recv_timeout(LONG)
         .expect("operations in callbacks run");
+    // No thread uses the driver when the program ends.
+    thread.join().unwrap();
 }

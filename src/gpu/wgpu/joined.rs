@@ -11,8 +11,10 @@ use std::sync::Arc;
 #[cfg(not(target_arch = "wasm32"))]
 use parking_lot::{ReentrantMutex, ReentrantMutexGuard};
 
+use super::allocation::Charged;
 use super::encoding::Encoding;
-use super::memory::WgpuBuffer;
+use super::launch::Params;
+use super::memory::{give_back, take_uniform};
 use super::shared::Shared;
 use super::stream::UNIFORM_ALIGNMENT;
 #[cfg(not(target_arch = "wasm32"))]
@@ -42,9 +44,10 @@ pub(super) struct State {
     n_parts: usize,
     /// Number of parts that are submitted together: 1 at the start of a turn, then twice as many each time.
     most_parts: usize,
-    /// Parameters of the launches, and the memory that they are written to when the work is submitted.
+    /// Parameters of the launches, and the memory that they are written to when the work is submitted. It does not keep the device: with the
+    /// last handle of a device, work that waits is dropped.
     params: Vec<u8>,
-    params_at: Option<WgpuBuffer>,
+    params_at: Option<Charged>,
     pub turns: Turns,
 }
 
@@ -64,30 +67,27 @@ impl State {
     fn add(
         &mut self,
         shared: &Shared,
-        memory: WgpuBuffer,
+        memory: Charged,
         params: &[u8],
-        encode: impl FnOnce(&mut Encoding, &(WgpuBuffer, u64)),
+        encode: impl FnOnce(&mut Encoding, Params<'_>),
     ) {
         let offset = self.offset();
         self.params.resize(offset, 0);
         self.params.extend_from_slice(params);
         let work = self.work.get_or_insert_with(|| shared.new_encoding());
-        let params_at = (memory, offset as u64);
-        encode(work, &params_at);
-        self.params_at = Some(params_at.0);
+        encode(work, (memory.buffer(), offset as u64));
+        self.params_at = Some(memory);
         self.n_parts += 1;
     }
 
     /// Returns the work that waits, and the memory of its parameters, which must not be reused before it is submitted.
-    fn take(&mut self, shared: &Shared) -> Option<(wgpu::CommandBuffer, Option<WgpuBuffer>)> {
+    fn take(&mut self, shared: &Shared) -> Option<(wgpu::CommandBuffer, Charged)> {
         let work = self.work.take()?;
-        let params_at = self.params_at.take();
-        if let Some(raw) = params_at.as_ref().and_then(WgpuBuffer::handle) {
-            shared.queue.write_buffer(raw, 0, &self.params);
-        }
+        let memory = self.params_at.take()?;
+        shared.queue.write_buffer(memory.buffer(), 0, &self.params);
         self.params.clear();
         self.n_parts = 0;
-        Some((work.finish(), params_at))
+        Some((work.finish(), memory))
     }
 }
 
@@ -107,7 +107,7 @@ impl Shared {
     pub(super) fn join(
         self: &Arc<Self>,
         params: &[u8],
-        encode: impl FnOnce(&mut Encoding, &(WgpuBuffer, u64)),
+        encode: impl FnOnce(&mut Encoding, Params<'_>),
     ) -> Result<bool> {
         if params.len() > PARAMS_BYTES {
             return Ok(false);
@@ -119,7 +119,7 @@ impl Shared {
         let held = joined.borrow_mut().params_at.take();
         let memory = match held {
             Some(memory) => memory,
-            None => WgpuBuffer::uniform(self, PARAMS_BYTES as u64)?,
+            None => take_uniform(self, PARAMS_BYTES as u64)?,
         };
         let mut state = joined.borrow_mut();
         state.add(self, memory, params, encode);
@@ -145,9 +145,10 @@ impl Shared {
     fn submit_waiting(&self) {
         let joined = self.joined();
         let waiting = joined.borrow_mut().take(self);
-        if let Some((work, _params_at)) = waiting {
+        if let Some((work, memory)) = waiting {
             self.queue.submit([work]);
             self.count_when_done();
+            give_back(self, memory);
         }
     }
 
@@ -155,9 +156,12 @@ impl Shared {
     pub(super) fn submit(&self, work: wgpu::CommandBuffer) -> wgpu::SubmissionIndex {
         let joined = self.joined();
         let waiting = joined.borrow_mut().take(self);
-        let (waiting, _params_at) = waiting.unzip();
+        let (waiting, memory) = waiting.unzip();
         let index = self.queue.submit(waiting.into_iter().chain([work]));
         self.count_when_done();
+        if let Some(memory) = memory {
+            give_back(self, memory);
+        }
         index
     }
 }

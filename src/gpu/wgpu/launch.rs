@@ -5,6 +5,9 @@ use super::kernel::WgpuKernel;
 use super::memory::WgpuBuffer;
 use super::shared::Shared;
 
+/// Memory with the parameters of launches, and where they begin there.
+pub(super) type Params<'a> = (&'a wgpu::Buffer, u64);
+
 /// A launch.
 #[derive(Debug)]
 pub(super) struct Launch {
@@ -40,7 +43,7 @@ impl Launch {
         &self,
         shared: &Shared,
         pass: &mut wgpu::ComputePass<'_>,
-        params: Option<&(WgpuBuffer, u64)>,
+        params: Option<Params<'_>>,
     ) {
         let (kernel, grid) = (&self.kernel, self.grid);
         let Some((ranges, is_own)) = self.ranges(params) else {
@@ -57,7 +60,7 @@ impl Launch {
     }
 
     /// Returns the ranges to bind, and true if only the engine has their buffers.
-    fn ranges(&self, params: Option<&(WgpuBuffer, u64)>) -> Option<(Vec<BoundRange>, bool)> {
+    fn ranges(&self, params: Option<Params<'_>>) -> Option<(Vec<BoundRange>, bool)> {
         let mut ranges = Vec::with_capacity(self.args.len());
         let mut is_own = true;
         for arg in &self.args {
@@ -66,15 +69,17 @@ impl Launch {
                     buffer,
                     offset,
                     n_bytes,
-                } => (buffer, *offset, *n_bytes),
+                } => {
+                    is_own &= buffer.is_own();
+                    (buffer.handle()?, *offset, *n_bytes)
+                }
                 Bound::Params { offset, n_bytes } => {
                     let (buffer, start) = params?;
                     (buffer, start + offset, *n_bytes)
                 }
             };
-            is_own &= buffer.is_own();
             ranges.push(BoundRange {
-                buffer: buffer.handle()?.clone(),
+                buffer: buffer.clone(),
                 offset,
                 n_bytes,
             });

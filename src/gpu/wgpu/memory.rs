@@ -25,6 +25,10 @@ pub(super) const FOR_KERNELS: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
     .union(wgpu::BufferUsages::COPY_SRC)
     .union(wgpu::BufferUsages::COPY_DST);
 
+/// Usages of the memory of parameters.
+const FOR_PARAMS: wgpu::BufferUsages =
+    wgpu::BufferUsages::UNIFORM.union(wgpu::BufferUsages::COPY_DST);
+
 /// Device memory; returns to the pool when the last clone is dropped.
 #[derive(Debug, Clone)]
 pub struct WgpuBuffer(Arc<PooledBuffer>);
@@ -56,14 +60,33 @@ impl Drop for PooledBuffer {
         if *self.is_shown.get_mut() {
             return charged.leave();
         }
-        let (usage, size) = (charged.buffer().usage().bits(), charged.buffer().size());
-        let evicted = self.shared.pool.put(usage, size, charged);
-        // A browser's buffers are destroyed on drop; work that waits may use these.
-        if cfg!(target_arch = "wasm32") && !evicted.is_empty() {
-            self.shared.submit_joined();
-        }
-        drop(evicted);
+        give_back(&self.shared, charged);
     }
+}
+
+/// Returns memory to the pool.
+pub(super) fn give_back(shared: &Shared, memory: Charged) {
+    let (usage, size) = (memory.buffer().usage().bits(), memory.buffer().size());
+    let evicted = shared.pool.put(usage, size, memory);
+    // A browser's buffers are destroyed on drop; work that waits may use these.
+    if cfg!(target_arch = "wasm32") && !evicted.is_empty() {
+        shared.submit_joined();
+    }
+    drop(evicted);
+}
+
+/// Takes memory from the pool, or allocates it. Returns true if it was used before.
+fn take(shared: &Arc<Shared>, n_bytes: u64, usage: wgpu::BufferUsages) -> Result<(Charged, bool)> {
+    let size = check::size_class(n_bytes, shared.max_allocation);
+    Ok(match shared.pool.take(usage.bits(), size) {
+        Some(memory) => (memory, true),
+        None => (create(shared, size, usage, false)?, false),
+    })
+}
+
+/// Takes memory for the parameters of launches, which does not keep the device. It is to be given back.
+pub(super) fn take_uniform(shared: &Arc<Shared>, n_bytes: u64) -> Result<Charged> {
+    take(shared, n_bytes, FOR_PARAMS).map(|(memory, _)| memory)
 }
 
 impl WgpuBuffer {
@@ -94,21 +117,12 @@ impl WgpuBuffer {
 
     /// Allocates memory for the uniform parameters of launches.
     pub(super) fn uniform(shared: &Arc<Shared>, n_bytes: u64) -> Result<Self> {
-        Self::new(
-            shared,
-            n_bytes,
-            wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
-        )
-        .map(|(buffer, _)| buffer)
+        Self::new(shared, n_bytes, FOR_PARAMS).map(|(buffer, _)| buffer)
     }
 
     /// Returns a buffer, and true if it is a reused one.
     fn new(shared: &Arc<Shared>, n_bytes: u64, usage: wgpu::BufferUsages) -> Result<(Self, bool)> {
-        let size = check::size_class(n_bytes, shared.max_allocation);
-        let (charged, is_used) = match shared.pool.take(usage.bits(), size) {
-            Some(charged) => (charged, true),
-            None => (create(shared, size, usage, false)?, false),
-        };
+        let (charged, is_used) = take(shared, n_bytes, usage)?;
         let buffer = Self(Arc::new(PooledBuffer {
             memory: Some(Memory::Device(charged)),
             n_bytes,

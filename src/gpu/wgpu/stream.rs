@@ -8,7 +8,7 @@ use super::encoding::Encoding;
 use super::fault::guarded;
 use super::host::WgpuHostBuffer;
 use super::kernel::WgpuKernel;
-use super::launch::{Bound, Launch};
+use super::launch::{Bound, Launch, Params};
 use super::memory::WgpuBuffer;
 use super::shared::Shared;
 use super::submission::WgpuSubmission;
@@ -210,15 +210,16 @@ impl WgpuStream {
         let shared = &self.shared;
         let params = match self.params.is_empty() {
             true => None,
-            false => Some((WgpuBuffer::uniform(shared, self.params.len() as u64)?, 0)),
+            false => Some(WgpuBuffer::uniform(shared, self.params.len() as u64)?),
         };
+        let params = params.as_ref().and_then(WgpuBuffer::handle);
         self.hosts.iter().for_each(|(host, _)| host.unmap());
         let index = guarded(&shared.device, &shared.faults, 0, || {
-            if let Some(buffer) = params.as_ref().and_then(|(buffer, _)| buffer.handle()) {
+            if let Some(buffer) = params {
                 shared.queue.write_buffer(buffer, 0, &self.params);
             }
             let mut work = shared.new_encoding();
-            self.encode(&mut work, params.as_ref(), &mut timer);
+            self.encode(&mut work, params.map(|buffer| (buffer, 0)), &mut timer);
             shared.submit(work.finish())
         })?;
         for (host, range) in self.hosts_used() {
@@ -248,12 +249,7 @@ impl WgpuStream {
     }
 
     /// Records the work; the parameters of its launches are in memory from an offset on.
-    fn encode(
-        &self,
-        work: &mut Encoding,
-        params: Option<&(WgpuBuffer, u64)>,
-        timer: &mut Option<Timer>,
-    ) {
+    fn encode(&self, work: &mut Encoding, params: Option<Params<'_>>, timer: &mut Option<Timer>) {
         for run in self.runs() {
             match (run[0].activity(), timer.as_mut()) {
                 (Some(Activity::Kernels), Some(timer)) => {
@@ -281,7 +277,7 @@ impl WgpuStream {
         &self,
         launches: &[Step],
         pass: &mut wgpu::ComputePass<'_>,
-        params: Option<&(WgpuBuffer, u64)>,
+        params: Option<Params<'_>>,
     ) {
         for step in launches {
             if let Step::Launch(launch) = step {

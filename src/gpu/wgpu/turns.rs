@@ -53,7 +53,6 @@ fn end_turns(devices: &Receiver<Weak<Shared>>) {
     while let Ok(device) = devices.recv() {
         loop {
             thread::sleep(LONGEST_PAUSE);
-            // The memory of its parameters keeps the device of work that waits.
             if !device.upgrade().is_some_and(|shared| shared.watch_turn()) {
                 break;
             }
