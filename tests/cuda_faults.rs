@@ -133,6 +133,7 @@ fn store_at_multiples_of(device: &CudaDevice, factor: u32) -> Result<Vec<u8>, Er
             param(0, PtxParamKind::Storage { writable: true }, 252),
             param(1, PtxParamKind::Uniform { n_bytes: 16 }, 16),
         ],
+        waits_by_itself: false,
     };
     block_on(async {
         // SAFETY: the entry point has these parameters and stores below 31 times 8 plus 4 bytes.
@@ -177,6 +178,7 @@ fn ptx_that_is_wrong_comes_back_with_the_drivers_log() {
                 workgroup_size: [32, 1, 1],
                 shared_bytes: 128,
                 params: Vec::new(),
+                waits_by_itself: false,
             };
             // SAFETY: the module does not load.
             let error = unsafe { device.as_cuda().unwrap().load_ptx(&ptx, &[]) }.unwrap_err();

@@ -39,6 +39,7 @@ fn compile(launch: &Launch, sm: u32, bounds: Bounds) -> CompiledPtx {
         clear_workgroup: !launch.kernel.fills_workgroup(),
         halves_as_bfloat16: launch.kernel.is_of_bfloat16(),
         floats_as_tf32: launch.kernel.is_of_tf32(),
+        waits_by_itself: true,
         ..PtxOptions::new(launch.kernel.name)
     };
     compile_wgsl(launch.kernel.wgsl, &options)

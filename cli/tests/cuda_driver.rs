@@ -39,7 +39,7 @@ const STAND_IN: &str = r#"
         cuCtxPopCurrent_v2 cuCtxPushCurrent_v2 cuCtxSynchronize cuDeviceGet cuDeviceGetAttribute cuDeviceGetName cuDeviceGetPCIBusId
         cuDevicePrimaryCtxRelease_v2 cuDevicePrimaryCtxRetain cuEventCreate
         cuEventDestroy_v2 cuEventElapsedTime cuEventQuery cuEventRecord cuEventSynchronize cuFuncSetAttribute cuGetErrorString
-        cuLaunchKernel cuMemAlloc_v2 cuMemFreeHost cuMemFree_v2 cuMemGetInfo_v2 cuMemHostAlloc cuMemcpyDtoDAsync_v2
+        cuLaunchKernelEx cuMemAlloc_v2 cuMemFreeHost cuMemFree_v2 cuMemGetInfo_v2 cuMemHostAlloc cuMemcpyDtoDAsync_v2
         cuMemcpyDtoHAsync_v2 cuMemcpyHtoDAsync_v2 cuMemsetD8Async cuModuleGetFunction cuModuleLoadDataEx cuModuleUnload cuStreamCreate
         cuStreamDestroy_v2 cuStreamGetCtx cuStreamWaitEvent
     }

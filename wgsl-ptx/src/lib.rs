@@ -94,6 +94,9 @@ pub struct PtxOptions<'a> {
     /// significand, to nearest with ties away from zero. Infinities and NaN stay what they are. Without the option such factors are
     /// errors, since matrix units multiply no `f32` without rounding. From `sm_80` on.
     pub floats_as_tf32: bool,
+    /// The kernel waits for the one ahead of it in its stream by itself, so that its launch need not: see
+    /// [`CompiledPtx::waits_by_itself`]. From `sm_90` on; older targets have no such instruction, and the option no effect.
+    pub waits_by_itself: bool,
 }
 
 impl<'a> PtxOptions<'a> {
@@ -111,6 +114,7 @@ impl<'a> PtxOptions<'a> {
             raw_addresses: false,
             halves_as_bfloat16: false,
             floats_as_tf32: false,
+            waits_by_itself: false,
         }
     }
 }
@@ -138,6 +142,9 @@ pub struct CompiledPtx {
     pub shared_bytes: u32,
     /// Bindings in the order of (group, binding).
     pub params: Vec<PtxParam>,
+    /// True if the kernel begins with `griddepcontrol.wait`. It may then be launched with programmatic stream serialization
+    /// (`CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION`), which prepares the launch while the kernel ahead of it ends.
+    pub waits_by_itself: bool,
 }
 
 /// The most workgroup memory that a module declares with its size; kernels have more of it only by their launch.

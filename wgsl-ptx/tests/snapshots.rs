@@ -62,6 +62,37 @@ fn constant_summands_of_indexes_cost_no_instruction() {
     assert!(ptx.contains("+1200]") && ptx.contains("+1204]"), "{ptx}");
 }
 
+/// The engine launches such kernels before the ones ahead of them have ended.
+#[test]
+fn kernels_that_wait_by_themselves_do_so_before_all_else() {
+    let wgsl = "@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(32) fn main(@builtin(local_invocation_index) i: u32) { out[i] = i; }";
+    let compiled = |sm, waits_by_itself| {
+        let options = PtxOptions {
+            sm,
+            waits_by_itself,
+            ..PtxOptions::new("main")
+        };
+        let ptx = compile_wgsl(wgsl, &options).unwrap();
+        let mut lines = ptx.text.lines().map(str::trim);
+        let mut after_declarations = lines.by_ref().skip_while(|line| *line != "{").skip(1);
+        let first = after_declarations.find(|line| !line.starts_with('.'));
+        let waits = first == Some("griddepcontrol.wait;");
+        assert_eq!(ptx.text.contains("griddepcontrol"), waits, "{}", ptx.text);
+        assert_eq!(ptx.waits_by_itself, waits);
+        waits
+    };
+    let cases = [
+        (80, true),
+        (90, false),
+        (90, true),
+        (100, true),
+        (120, true),
+    ];
+    let found = cases.map(|(sm, waits)| compiled(sm, waits));
+    assert_eq!(found, [false, false, true, true, true]);
+}
+
 #[test]
 fn every_program_assembles() {
     let Some(ptxas) = ptxas::ptxas() else {

@@ -32,6 +32,7 @@ pub(super) fn compile(shared: &Shared, source: &KernelSource<'_>) -> Result<Cuda
         raw_addresses,
         halves_as_bfloat16: source.is_of_bfloat16(),
         floats_as_tf32: source.is_of_tf32(),
+        waits_by_itself: true,
         ..PtxOptions::new(source.entry)
     };
     let ptx = compile_wgsl(source.wgsl, &options)?;

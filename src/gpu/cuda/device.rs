@@ -134,7 +134,8 @@ impl CudaDevice {
     ///
     /// # Safety
     /// The entry point accepts the parameters that `ptx.params` names, as [`compile_wgsl`](crate::ptx::compile_wgsl)
-    /// describes them, and every launch accesses only the memory of its arguments.
+    /// describes them, and every launch accesses only the memory of its arguments; if
+    /// `ptx.waits_by_itself`, after it has executed `griddepcontrol.wait`.
     pub unsafe fn load_ptx(&self, ptx: &CompiledPtx, bindings: &[Access]) -> Result<CudaKernel> {
         self.0.check()?;
         let kernel = self.0.loader().load(ptx, bindings)?;

@@ -34,7 +34,7 @@ const CALLS: [&str; 37] = [
     "cuFuncSetAttribute",
     "cuGetErrorString",
     "cuInit",
-    "cuLaunchKernel",
+    "cuLaunchKernelEx",
     "cuMemAlloc_v2",
     "cuMemFreeHost",
     "cuMemFree_v2",

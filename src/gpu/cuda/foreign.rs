@@ -63,7 +63,7 @@ impl CudaDevice {
             };
             let mut packed = Packed::new(kernel, given)?;
             // SAFETY: the context is entered and the stream is of it; the caller guarantees the memory.
-            entered.ok("cuLaunchKernel", unsafe {
+            entered.ok("cuLaunchKernelEx", unsafe {
                 packed.launch(kernel, launch.grid, stream)
             })?;
         }

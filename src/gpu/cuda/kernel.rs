@@ -26,6 +26,7 @@ struct Loaded {
     workgroup_size: [u32; 3],
     /// Bytes of shared memory that a launch states.
     shared_bytes: u32,
+    waits_by_itself: bool,
     /// The module, which is unloaded with the kernel.
     _module: Module,
     function: sys::CUfunction,
@@ -73,6 +74,11 @@ impl CudaKernel {
     /// Bytes of shared memory that a launch states.
     pub(super) fn shared_bytes(&self) -> u32 {
         self.0.shared_bytes
+    }
+
+    /// True if the kernel waits for the one ahead of it in its stream.
+    pub(super) fn waits_by_itself(&self) -> bool {
+        self.0.waits_by_itself
     }
 
     pub(super) fn function(&self) -> sys::CUfunction {
@@ -130,6 +136,7 @@ impl Loader<'_> {
             params: ptx.params.clone(),
             workgroup_size: ptx.workgroup_size,
             shared_bytes,
+            waits_by_itself: ptx.waits_by_itself,
             _module: module,
             function,
         })))

@@ -94,7 +94,7 @@ impl Launch {
     /// Enqueues the launch on the lanes.
     pub(super) fn issue(&self, held: &mut Held<'_>) -> Result<()> {
         let mut packed = self.params()?;
-        held.issue(Lane::Compute, self.uses(), "cuLaunchKernel", |stream| {
+        held.issue(Lane::Compute, self.uses(), "cuLaunchKernelEx", |stream| {
             // SAFETY: addresses are those of live buffers of this context, which stay until the lane has passed this step.
             unsafe { packed.launch(&self.kernel, self.grid, stream) }
         })
@@ -149,7 +149,8 @@ impl Packed {
         Ok(Self { words, starts })
     }
 
-    /// Enqueues a launch of the kernel that this was packed for.
+    /// Enqueues a launch of the kernel that this was packed for. If the kernel waits for the one ahead of it in the stream, the launch
+    /// does not, and is prepared while that one ends.
     ///
     /// # Safety
     /// The context of the kernel is current, and `stream` is one of it. Until the launch is done, the memory of the parameters
@@ -165,23 +166,41 @@ impl Packed {
         let mut pointers: Vec<*mut c_void> = starts
             .map(|&start| words.wrapping_add(start).cast())
             .collect();
+        let mut attributes = [overlapping_launch()];
         let [bx, by, bz] = kernel.workgroup_size();
-        // SAFETY: there is a pointer for every parameter of the function, each to as many bytes as it has, and the driver copies
-        // them before it returns. The caller guarantees context, stream and memory.
+        let config = sys::CUlaunchConfig {
+            gridDimX: x,
+            gridDimY: y,
+            gridDimZ: z,
+            blockDimX: bx,
+            blockDimY: by,
+            blockDimZ: bz,
+            sharedMemBytes: kernel.shared_bytes(),
+            hStream: stream,
+            attrs: attributes.as_mut_ptr(),
+            numAttrs: kernel.waits_by_itself().into(),
+        };
+        // SAFETY: there are as many attributes as the configuration says, and a pointer for every parameter of the function, each to as
+        // many bytes as it has; the driver copies all of them before it returns. A kernel with the attribute waits for the one ahead of
+        // it before it accesses memory. The caller guarantees context, stream and memory.
         unsafe {
-            sys::cuLaunchKernel(
+            sys::cuLaunchKernelEx(
+                &raw const config,
                 kernel.function(),
-                x,
-                y,
-                z,
-                bx,
-                by,
-                bz,
-                kernel.shared_bytes(),
-                stream,
                 pointers.as_mut_ptr(),
                 std::ptr::null_mut(),
             )
         }
+    }
+}
+
+/// Returns the attribute of launches that begin while the kernel ahead of them ends.
+fn overlapping_launch() -> sys::CUlaunchAttribute {
+    sys::CUlaunchAttribute {
+        id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+        pad: [0; 4],
+        value: sys::CUlaunchAttributeValue {
+            programmaticStreamSerializationAllowed: 1,
+        },
     }
 }

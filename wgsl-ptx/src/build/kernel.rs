@@ -282,6 +282,12 @@ impl PtxKernel {
         }
     }
 
+    /// Waits until the kernel ahead in the stream has ended and its stores are visible, where the launch does not (programmatic
+    /// stream serialization). From `sm_90` on.
+    pub fn wait_for_grid(&mut self) {
+        self.push("griddepcontrol.wait;".to_owned());
+    }
+
     /// Ends the invocation.
     pub fn ret(&mut self) {
         self.push("ret;".to_owned());

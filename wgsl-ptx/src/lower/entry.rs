@@ -11,6 +11,9 @@ use super::value::{MAX_LEAVES, Value, table_name};
 use crate::build::{Operand, PtxKernel, PtxModule, Special};
 use crate::{CompiledPtx, PtxParam, Result};
 
+/// Compute capability, times ten, from which on a kernel can wait for the one ahead of it.
+const GRID_WAIT_SM: u32 = 90;
+
 impl Lowering<'_> {
     pub(super) fn run(&mut self, source: &Source) -> Result<CompiledPtx> {
         let entry = source.entry_point();
@@ -24,6 +27,9 @@ impl Lowering<'_> {
             return Err(self.error(format_args!(
                 "a workgroup of {n} invocations; at most 1024 are possible"
             )));
+        }
+        if self.waits_by_itself() {
+            self.kernel.wait_for_grid();
         }
         let params = self.lower_bindings(source)?;
         for (handle, variable) in self.module.global_variables.iter() {
@@ -64,7 +70,12 @@ impl Lowering<'_> {
             workgroup_size: self.workgroup_size,
             shared_bytes,
             params,
+            waits_by_itself: self.waits_by_itself(),
         })
+    }
+
+    const fn waits_by_itself(&self) -> bool {
+        self.options.waits_by_itself && self.options.sm >= GRID_WAIT_SM
     }
 
     fn lower_private(
