@@ -10,9 +10,7 @@
 // 2 (6 or 8 bits) or 4.
 // Twin: src/tensor/cpu/quantized.rs
 //
-// import: lib/packed_weights, lib/outer_product, lib/store4
-
-override ADD: bool = false;
+// import: lib/add4, lib/outer_product, lib/packed_weights
 
 // Invocations of a workgroup: 128 or 64.
 override THREADS: u32 = 128u;
@@ -88,15 +86,7 @@ fn store_tile_row(row: u32, col: u32, x: vec4<f32>) {
     if row >= params.m {
         return;
     }
-    let at = params.c_from + row * params.pitch_n + col;
-    var y = x;
-    if ADD {
-        if col < params.n { y.x += out[at]; }
-        if col + 1u < params.n { y.y += out[at + 1u]; }
-        if col + 2u < params.n { y.z += out[at + 2u]; }
-        if col + 3u < params.n { y.w += out[at + 3u]; }
-    }
-    store4(at, col, params.n, y);
+    add4(params.c_from + row * params.pitch_n + col, col, params.n, x);
 }
 
 @compute @workgroup_size(THREADS)

@@ -12,11 +12,10 @@
 // 2 (6 or 8 bits) or 16. Products with an infinite factor are infinite or NaN, not always the same as those of the twin.
 // Twin: src/tensor/cpu/quantized.rs
 //
-// import: lib/half, lib/row_sum4, lib/store4
+// import: lib/add4, lib/group_factors, lib/packed_values, lib/row_sum4
 
 // Bits per weight: 4, 5, 6, 8 or 16.
 override BITS: u32 = 4u;
-override ADD: bool = false;
 // Weights of 16 bits are bfloat16 instead of f16.
 override BFLOAT: bool = false;
 // Rows per workgroup: 1 to 4.
@@ -39,8 +38,8 @@ struct Params {
     a_from: u32,
     w_from: u32,
     c_from: u32,
+    exponent: u32,
     pad_0: u32,
-    pad_1: u32,
 }
 
 @group(0) @binding(0) var<storage, read> a: array<vec4<f32>>;
@@ -77,20 +76,9 @@ fn sixteen_bytes(at: u32) -> vec4<u32> {
     return select(x, (x >> vec4(16u)) | (next << vec4(16u)), vec4((at & 2u) != 0u));
 }
 
-/// Returns the factors of two neighbouring groups: 6 bits each, packed in 12 bytes. `group` is even.
-fn factors_of(head: vec4<u32>, group: u32) -> vec4<f32> {
-    let words = head.yzw >> vec3(8u * (group & 2u));
-    let high = ((words.xy >> vec2(2u)) & vec2(0x3030u)) | (vec2(words.z, words.z >> 4u) & vec2(0x0f0fu));
-    let bytes = select(high, words.xy & vec2(0x3f3fu), vec2(group < 4u));
-    let scale = half(head.x & 0xffffu);
-    let minimum = half(head.x >> 16u);
-    let numbers = vec4<f32>(vec4(bytes & vec2(0xffu), (bytes >> vec2(8u)) & vec2(0xffu)));
-    return vec4(scale, minimum, scale, minimum) * numbers;
-}
-
 /// Loads two runs of 4 or 5 bits: those in the 16 bytes `part` of a block. `block` is the vector index of the block.
 fn load_small(block: u32, part: u32) -> Part {
-    let factors = factors_of(w[block], part & 6u);
+    let factors = factors_at(w[block], places_of(part & 6u));
     let bytes = w[block + select(1u, 3u, BITS == 5u) + part];
     if BITS == 4u {
         return Part(bytes, bytes, factors);
@@ -155,12 +143,10 @@ fn add_products(at: u32, w0: vec4<f32>, w1: vec4<f32>, w2: vec4<f32>, w3: vec4<f
     if ROWS > 3u { sums[3] += products_of_row(3u, at, w0, w1, w2, w3); }
 }
 
-/// Returns the values in some bits of words, from bit `place` on. With the exponent of 2^(23 - place) they become the lowest
-/// bits of a float's fraction. Values of 6 bits are 32 more than their numbers, of 8 bits 128.
-fn values_at(words: vec4<u32>, place: u32) -> vec4<f32> {
-    let mask = (1u << min(BITS, 8u)) - 1u;
-    let bits = (words & vec4(mask << place)) | vec4((150u - place) << 23u);
-    return bitcast<vec4<f32>>(bits) - (f32(1u << (23u - place)) + select(select(0.0, 32.0, BITS == 6u), 128.0, BITS == 8u));
+/// Returns the values in some bits of words, from bit `place` on. Values of 6 bits are 32 more than their numbers, of 8 bits 128.
+fn numbers_at(words: vec4<u32>, place: u32) -> vec4<f32> {
+    let offset = select(select(0.0, 32.0, BITS == 6u), 128.0, BITS == 8u);
+    return values_at(words, place, min(BITS, 8u), offset);
 }
 
 /// Adds the products of four elements of a row and as many values of each column to the sums of the run.
@@ -178,10 +164,10 @@ fn add_values(row: u32, at: u32, v0: vec4<f32>, v1: vec4<f32>, v2: vec4<f32>, v3
 /// Adds the products of four values of each column, in the bytes of a word from bit `place` on.
 fn add_four_values(at: u32, words: vec4<u32>, place: u32) {
     let high = words >> vec4(16u);
-    let v0 = values_at(words, place);
-    let v1 = values_at(words, place + 8u);
-    let v2 = values_at(high, place);
-    let v3 = values_at(high, place + 8u);
+    let v0 = numbers_at(words, place);
+    let v1 = numbers_at(words, place + 8u);
+    let v2 = numbers_at(high, place);
+    let v3 = numbers_at(high, place + 8u);
     add_values(0u, at, v0, v1, v2, v3);
     if ROWS > 1u { add_values(1u, at, v0, v1, v2, v3); }
     if ROWS > 2u { add_values(2u, at, v0, v1, v2, v3); }
@@ -275,23 +261,10 @@ fn add_halves(cols: vec4<u32>, part: u32) {
 fn store_row(i: u32, row: u32, col: u32, own: vec4<f32>) {
     let x = row_sum4(i, i % WIDTH, select(vec4(own.xy, 0.0, 0.0), own, COLS == 4u));
     if i % WIDTH == 0u && row < params.m {
-        store_four_columns(row, col, x);
+        add4(params.c_from + row * params.pitch_n + col, col, min(params.n, col + COLS), x);
     }
     // The next row's sums reuse the workgroup memory.
     workgroupBarrier();
-}
-
-fn store_four_columns(row: u32, col: u32, x: vec4<f32>) {
-    let at = params.c_from + row * params.pitch_n + col;
-    let end = min(params.n, col + COLS);
-    var y = x;
-    if ADD {
-        if col < end { y.x += out[at]; }
-        if col + 1u < end { y.y += out[at + 1u]; }
-        if col + 2u < end { y.z += out[at + 2u]; }
-        if col + 3u < end { y.w += out[at + 3u]; }
-    }
-    store4(at, col, end, y);
 }
 
 @compute @workgroup_size(THREADS)
@@ -304,6 +277,7 @@ fn tensor_matvec_quantized(
     if id >= params.n_groups {
         return;
     }
+    set_exponents();
     let lane = i % WIDTH;
     let first_row = id / params.groups_n * ROWS;
     let col = COLS * (id % params.groups_n * (THREADS / WIDTH) + i / WIDTH);

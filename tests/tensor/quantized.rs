@@ -100,6 +100,8 @@ pub async fn packed_weights_are_unpacked_on_the_way(subject: &Subject) {
             [3, 512, 5],
             [33, 768, 70],
             [70, 256, 129],
+            [1, 768, 37],
+            [1, 2304, 19],
             [1, 4096, 64],
             [0, 256, 3],
             [2, 0, 3],

@@ -82,7 +82,7 @@ pub(super) use {
 
 /// All tensor kernels that every engine runs. [`matmul_half_job`], [`matmul_tf32_job`] and [`attention_half_job`] have
 /// others, for matrix units.
-pub const KERNELS: [&KernelInfo; 21] = [
+pub const KERNELS: [&KernelInfo; 22] = [
     &elementwise::ELEMENTWISE,
     &copy::COPY,
     &cast::CAST,
@@ -94,6 +94,7 @@ pub const KERNELS: [&KernelInfo; 21] = [
     &matmul_launch::NAIVE,
     &quantized::MATMUL_QUANTIZED,
     &quantized::MATVEC_QUANTIZED,
+    &quantized::MATVEC_GROUPED,
     &convolve::CONVOLVE2D,
     &softmax::SOFTMAX,
     &softmax::SOFTMAX_LONG,

@@ -1,7 +1,7 @@
 //! Jobs of matrix products with quantized weights.
 
 use super::{R, U, W, around, beyond_binding, check_sizes, elements_of_binding, elements_of_slice};
-use super::{grid, how_many, kernel, padded_bytes, parts};
+use super::{grid, how_many, kernel, padded_bytes, parts, previous_power_of_two};
 use crate::Result;
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Registers, Slot, pace};
 use crate::ops::Quantization;
@@ -18,6 +18,12 @@ pub(super) static MATVEC_QUANTIZED: KernelInfo = kernel(
     &[R, R, W, U],
 );
 
+pub(super) static MATVEC_GROUPED: KernelInfo = kernel(
+    "tensor_matvec_grouped",
+    shader!("tensor_matvec_grouped.wgsl"),
+    &[R, R, W, U],
+);
+
 /// Rows of a workgroup's tile.
 const ROWS: u64 = 32;
 
@@ -27,6 +33,12 @@ pub const FEW_ROWS: u64 = 8;
 const THREADS: u32 = 128;
 const TILE_BYTES: u32 = 12 << 10;
 
+/// Most invocations that share columns of one row's product, and weights of each column that one multiplies in a step.
+const GROUPED_WIDTH: u64 = 32;
+const GROUPED_WEIGHTS: u64 = 64;
+/// The bits of the float 2^23: see `lib/packed_values`.
+const EXPONENT: u64 = 150 << 23;
+
 /// Sizes of workgroups on a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Sizes {
@@ -35,6 +47,8 @@ struct Sizes {
     /// Most rows of a workgroup of the kernel for few rows, and columns of its invocations.
     rows: u64,
     cols: u64,
+    /// The kernel for one row has the registers and the workgroup memory that it needs.
+    has_grouped: bool,
 }
 
 impl Sizes {
@@ -43,14 +57,13 @@ impl Sizes {
             true => THREADS,
             false => THREADS / 2,
         };
-        let [rows, cols] = match limits.registers {
-            Registers::Fewest | Registers::Few => FEW_REGISTERS,
-            Registers::Usual | Registers::Many => [4, 4],
-        };
+        let has_few = matches!(limits.registers, Registers::Fewest | Registers::Few);
+        let [rows, cols] = if has_few { FEW_REGISTERS } else { [4, 4] };
         Self {
             threads: threads.into(),
             rows,
             cols,
+            has_grouped: threads == THREADS && !has_few,
         }
     }
 }
@@ -65,6 +78,8 @@ enum Choice {
     Tiles,
     /// Few rows, `rows` per workgroup; `width` invocations share columns.
     FewRows { rows: u64, width: u64 },
+    /// One row and weights in groups; `width` invocations share columns.
+    Grouped { width: u64 },
 }
 
 impl Choice {
@@ -77,6 +92,13 @@ impl Choice {
         };
         if m > FEW_ROWS || !(k | pitch).is_multiple_of(at_once) {
             return Self::Tiles;
+        }
+        let is_grouped = matches!(quantization, Quantization::Q4K | Quantization::Q5K);
+        if m == 1 && is_grouped && sizes.has_grouped {
+            let n_parts = k / GROUPED_WEIGHTS;
+            return Self::Grouped {
+                width: previous_power_of_two(n_parts).min(GROUPED_WIDTH),
+            };
         }
         let n_loads = k / at_once;
         Self::FewRows {
@@ -91,6 +113,7 @@ impl Choice {
         match self {
             Self::Tiles => [ROWS, sizes.threads / 2],
             Self::FewRows { rows, width } => [rows, sizes.cols * (sizes.threads / width)],
+            Self::Grouped { width } => [1, 4 * (sizes.threads / width)],
         }
     }
 
@@ -189,7 +212,7 @@ impl QuantizedProduct {
             a_from,
             4 * w_from + w_byte % 4,
             c_from,
-            0,
+            EXPONENT,
             0,
         ];
         let mut overrides = vec![
@@ -207,6 +230,10 @@ impl QuantizedProduct {
                 overrides.push(("COLS", sizes.cols as u32));
                 overrides.push(("WIDTH", width as u32));
                 &MATVEC_QUANTIZED
+            }
+            Choice::Grouped { width } => {
+                overrides.push(("WIDTH", width as u32));
+                &MATVEC_GROUPED
             }
         };
         Launch {
@@ -273,6 +300,7 @@ mod tests {
         threads: 128,
         rows: 4,
         cols: 4,
+        has_grouped: true,
     };
     const FEW: Limits = Limits {
         registers: Registers::Few,
@@ -281,7 +309,7 @@ mod tests {
 
     #[test]
     fn few_rows_have_a_kernel_of_their_own() {
-        let rows = |m| match Choice::of(Quantization::Q4K, m, 4096, 4096, USUAL) {
+        let rows = |m| match Choice::of(Quantization::Q6K, m, 4096, 4096, USUAL) {
             Choice::FewRows { rows, width: 64 } => Some(rows),
             other => {
                 assert_eq!(other, Choice::Tiles);
@@ -292,6 +320,18 @@ mod tests {
         let expected = [1, 2, 3, 4, 3, 3, 4, 4].map(Some);
         assert_eq!(found[..8], expected);
         assert_eq!(found[8], None);
+    }
+
+    #[test]
+    fn one_row_of_weights_in_groups_has_a_kernel_of_its_own() {
+        for (k, width) in [(256, 4), (768, 8), (2048, 32), (14_336, 32)] {
+            let choice = Choice::of(Quantization::Q5K, 1, k, k, USUAL);
+            assert_eq!(choice, Choice::Grouped { width });
+        }
+        for sizes in [Limits::LEAST, FEW].map(Sizes::of) {
+            let choice = Choice::of(Quantization::Q4K, 1, 4096, 4096, sizes);
+            assert!(matches!(choice, Choice::FewRows { rows: 1, .. }));
+        }
     }
 
     #[test]
