@@ -3,7 +3,8 @@
 
 use std::borrow::Cow;
 use std::sync::mpsc;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use wgsl_ptx::intrinsics::{ELEMENTS_OF, LEFT_OF, MATRIX_OF};
 
@@ -98,6 +99,23 @@ fn module() -> Option<Vec<u32>> {
     translate(&source, translation).ok()
 }
 
+/// Returns what the callback of the only submission sends; `None` if it is not called. Polls without a wait: wgpu panics after waits on drivers that
+/// end them without the work, as those do that only compile.
+fn answer<T>(device: &wgpu::Device, receiver: &mpsc::Receiver<T>) -> Option<T> {
+    const NAP: Duration = Duration::from_micros(50);
+    let begin = Instant::now();
+    loop {
+        let polled = device.poll(wgpu::PollType::Poll).ok()?;
+        if let Ok(answer) = receiver.try_recv() {
+            return Some(answer);
+        }
+        if polled.is_queue_empty() || begin.elapsed() > WAIT {
+            return None;
+        }
+        thread::sleep(NAP);
+    }
+}
+
 fn run(device: &wgpu::Device, queue: &wgpu::Queue) -> Option<Vec<f32>> {
     let descriptor = wgpu::ShaderModuleDescriptorPassthrough {
         entry_points: Cow::Owned(vec![wgpu::PassthroughShaderEntryPoint {
@@ -154,7 +172,7 @@ fn run(device: &wgpu::Device, queue: &wgpu::Queue) -> Option<Vec<f32>> {
         pass.dispatch_workgroups(1, 1, 1);
     }
     encoder.copy_buffer_to_buffer(&made, 0, &mapped, 0, mapped.size());
-    let submission = queue.submit([encoder.finish()]);
+    queue.submit([encoder.finish()]);
     let (sender, receiver) = mpsc::channel();
     mapped
         .slice(..)
@@ -162,12 +180,7 @@ fn run(device: &wgpu::Device, queue: &wgpu::Queue) -> Option<Vec<f32>> {
             // The receiver is gone if the wait below failed.
             let _ = sender.send(result);
         });
-    let polled = device.poll(wgpu::PollType::Wait {
-        submission_index: Some(submission),
-        timeout: Some(WAIT),
-    });
-    polled.ok()?;
-    receiver.try_recv().ok()?.ok()?;
+    answer(device, &receiver)?.ok()?;
     let bytes = mapped.slice(..).get_mapped_range().ok()?;
     let (words, _) = bytes.as_chunks::<4>();
     Some(words.iter().map(|&bits| f32::from_le_bytes(bits)).collect())
