@@ -17,7 +17,7 @@
 // A query with a score of NaN or +inf, or with scores of -inf only, yields NaN; masked keys have no influence.
 // Twin: src/tensor/cpu/attention.rs
 //
-// import: lib/attention_heads, lib/outer_product, lib/store4
+// import: lib/attention_heads, lib/outer_product, lib/store4, lib/sum4
 
 /// Groups of 64 columns of values: 1, 2 or 4.
 override DIM_GROUPS: u32 = 1u;
@@ -95,10 +95,6 @@ fn add_scores(at_q: u32, at_k: u32) {
 
 fn max_of(x: vec4<f32>) -> f32 {
     return max(max(x.x, x.y), max(x.z, x.w));
-}
-
-fn sum_of(x: vec4<f32>) -> f32 {
-    return (x.x + x.y) + (x.z + x.w);
 }
 
 /// Returns the maxima of four queries over the values that the 16 invocations of their rows have stored.
@@ -285,7 +281,7 @@ fn tensor_attention(
         let p1 = select(vec4(0.0), exp(s1 - next.y), seen1);
         let p2 = select(vec4(0.0), exp(s2 - next.z), seen2);
         let p3 = select(vec4(0.0), exp(s3 - next.w), seen3);
-        total = total * scale + vec4(sum_of(p0), sum_of(p1), sum_of(p2), sum_of(p3));
+        total = total * scale + vec4(sum4(p0), sum4(p1), sum4(p2), sum4(p3));
         sh_weights[64u * lane_m + lane_n] = p0;
         sh_weights[64u * lane_m + 16u + lane_n] = p1;
         sh_weights[64u * lane_m + 32u + lane_n] = p2;

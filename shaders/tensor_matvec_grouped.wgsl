@@ -11,7 +11,7 @@
 // factor are infinite or NaN, not always the same as those of the twin.
 // Twin: src/tensor/cpu/quantized.rs
 //
-// import: lib/add4, lib/group_factors, lib/packed_values, lib/row_sum4
+// import: lib/add4, lib/group_factors, lib/packed_values, lib/row_sum4, lib/sum4
 
 // Bits per weight: 4 or 5.
 override BITS: u32 = 4u;
@@ -52,7 +52,7 @@ var<workgroup> sh_elements: array<vec4<f32>, N_ELEMENTS>;
 var<workgroup> sh_runs: array<f32, N_RUNS>;
 
 /// 64 packed weights of a column: the block's first bytes, two runs of 16 bytes, and the bytes with their fifth bits.
-struct Part {
+struct Groups {
     head: vec4<u32>,
     first: vec4<u32>,
     second: vec4<u32>,
@@ -65,24 +65,20 @@ var<private> low: vec4<f32>;
 var<private> high: vec4<f32>;
 
 /// Loads the weights of groups 2 `pair` and 2 `pair` + 1. `block` is the vector index of the block.
-fn load_part(block: u32, pair: u32) -> Part {
-    var part: Part;
-    part.head = w[block];
-    part.first = w[block + LOW_BITS + 2u * pair];
-    part.second = w[block + LOW_BITS + 2u * pair + 1u];
+fn load_groups(block: u32, pair: u32) -> Groups {
+    var groups: Groups;
+    groups.head = w[block];
+    groups.first = w[block + LOW_BITS + 2u * pair];
+    groups.second = w[block + LOW_BITS + 2u * pair + 1u];
     if BITS == 5u {
-        part.first_fifths = w[block + 1u] >> vec4(2u * pair);
-        part.second_fifths = w[block + 2u] >> vec4(2u * pair);
+        groups.first_fifths = w[block + 1u] >> vec4(2u * pair);
+        groups.second_fifths = w[block + 2u] >> vec4(2u * pair);
     }
-    return part;
-}
-
-fn sum_of(x: vec4<f32>) -> f32 {
-    return (x.x + x.y) + (x.z + x.w);
+    return groups;
 }
 
 /// Copies elements of the row, from vector `from_at` on, to workgroup memory.
-fn stage(i: u32, from_at: u32, n_runs: u32) {
+fn stage_row(i: u32, from_at: u32, n_runs: u32) {
     for (var run = i; run < n_runs; run += THREADS) {
         let at = from_at + 4u * run;
         let x = array(a[at], a[at + 1u], a[at + 2u], a[at + 3u]);
@@ -91,7 +87,7 @@ fn stage(i: u32, from_at: u32, n_runs: u32) {
         sh_elements[to + 1u] = x[1];
         sh_elements[to + 2u] = x[2];
         sh_elements[to + 3u] = x[3];
-        sh_runs[run] = (sum_of(x[0]) + sum_of(x[1])) + (sum_of(x[2]) + sum_of(x[3]));
+        sh_runs[run] = (sum4(x[0]) + sum4(x[1])) + (sum4(x[2]) + sum4(x[3]));
     }
 }
 
@@ -117,7 +113,7 @@ fn add_word(at: u32, words: vec4<u32>, fifths: vec4<u32>) {
 }
 
 /// Adds the products of the runs of 16 bytes `p` to `s`, one of each column, with their fifth bits.
-fn add_run(at: u32, p: vec4<u32>, q: vec4<u32>, r: vec4<u32>, s: vec4<u32>, fifths: array<vec4<u32>, 4>) {
+fn add_bytes(at: u32, p: vec4<u32>, q: vec4<u32>, r: vec4<u32>, s: vec4<u32>, fifths: array<vec4<u32>, 4>) {
     let f = fifths;
     add_word(at, vec4(p.x, q.x, r.x, s.x), vec4(f[0].x, f[1].x, f[2].x, f[3].x));
     add_word(at + 1u, vec4(p.y, q.y, r.y, s.y), vec4(f[0].y, f[1].y, f[2].y, f[3].y));
@@ -126,14 +122,14 @@ fn add_run(at: u32, p: vec4<u32>, q: vec4<u32>, r: vec4<u32>, s: vec4<u32>, fift
 }
 
 /// Returns the sums of the products of a part of each column and the lane's elements.
-fn products_of(lane: u32, places: Places, p: Part, q: Part, r: Part, s: Part) -> vec4<f32> {
+fn group_products(lane: u32, places: FactorPlaces, p: Groups, q: Groups, r: Groups, s: Groups) -> vec4<f32> {
     low = vec4(0.0);
     high = vec4(0.0);
     let at = 17u * lane;
     let fifths = array(p.first_fifths, q.first_fifths, r.first_fifths, s.first_fifths);
-    add_run(at, p.first, q.first, r.first, s.first, fifths);
+    add_bytes(at, p.first, q.first, r.first, s.first, fifths);
     let next_fifths = array(p.second_fifths, q.second_fifths, r.second_fifths, s.second_fifths);
-    add_run(at + 4u, p.second, q.second, r.second, s.second, next_fifths);
+    add_bytes(at + 4u, p.second, q.second, r.second, s.second, next_fifths);
     let first_total = sh_runs[4u * lane] + sh_runs[4u * lane + 1u];
     let second_total = sh_runs[4u * lane + 2u] + sh_runs[4u * lane + 3u];
     let x = factors_at(p.head, places);
@@ -160,7 +156,7 @@ fn tensor_matvec_grouped(
     // Columns behind the last one are that one, and are not stored.
     let cols = min(vec4(col, col + 1u, col + 2u, col + 3u), vec4(params.n - 1u));
     let pair = lane & 3u;
-    let places = places_of(2u * pair);
+    let places = factor_places(2u * pair);
     let begin = params.w_from >> 4u;
     var blocks = begin + BLOCK * (cols * (params.pitch_k >> 8u) + (lane >> 2u));
     var sums = vec4(0.0);
@@ -169,16 +165,16 @@ fn tensor_matvec_grouped(
         let has_part = lane < n_parts - first;
         // Other lanes load the first block and do not use it.
         blocks = select(vec4(begin), blocks, has_part);
-        let p = load_part(blocks.x, pair);
-        let q = load_part(blocks.y, pair);
-        let r = load_part(blocks.z, pair);
-        let s = load_part(blocks.w, pair);
+        let p = load_groups(blocks.x, pair);
+        let q = load_groups(blocks.y, pair);
+        let r = load_groups(blocks.z, pair);
+        let s = load_groups(blocks.w, pair);
         // The previous step has read the elements.
         workgroupBarrier();
-        stage(i, (params.a_from >> 2u) + 16u * first, 4u * min(WIDTH, n_parts - first));
+        stage_row(i, (params.a_from >> 2u) + 16u * first, 4u * min(WIDTH, n_parts - first));
         workgroupBarrier();
         if has_part {
-            sums += products_of(lane, places, p, q, r, s);
+            sums += group_products(lane, places, p, q, r, s);
         }
         blocks += BLOCK * (WIDTH >> 2u);
     }

@@ -12,7 +12,7 @@
 // 2 (6 or 8 bits) or 16. Products with an infinite factor are infinite or NaN, not always the same as those of the twin.
 // Twin: src/tensor/cpu/quantized.rs
 //
-// import: lib/add4, lib/group_factors, lib/packed_values, lib/row_sum4
+// import: lib/add4, lib/group_factors, lib/packed_values, lib/row_sum4, lib/sum4
 
 // Bits per weight: 4, 5, 6, 8 or 16.
 override BITS: u32 = 4u;
@@ -78,7 +78,7 @@ fn sixteen_bytes(at: u32) -> vec4<u32> {
 
 /// Loads two runs of 4 or 5 bits: those in the 16 bytes `part` of a block. `block` is the vector index of the block.
 fn load_small(block: u32, part: u32) -> Part {
-    let factors = factors_at(w[block], places_of(part & 6u));
+    let factors = factors_at(w[block], factor_places(part & 6u));
     let bytes = w[block + select(1u, 3u, BITS == 5u) + part];
     if BITS == 4u {
         return Part(bytes, bytes, factors);
@@ -157,7 +157,7 @@ fn add_values(row: u32, at: u32, v0: vec4<f32>, v1: vec4<f32>, v2: vec4<f32>, v3
     run_sums[row] += x.z * v2;
     run_sums[row] += x.w * v3;
     if BITS < 6u {
-        row_sums[row] += (x.x + x.y) + (x.z + x.w);
+        row_sums[row] += sum4(x);
     }
 }
 

@@ -7,7 +7,7 @@
 // Preconditions: nothing is 0; for tensor_norm, cols <= 4 * HELD4 * WIDTH. A NaN makes its row NaN.
 // Twin: src/tensor/cpu/norm.rs
 //
-// import: lib/columns, lib/row_sum
+// import: lib/columns, lib/row_sum, lib/sum4
 
 // Invocations per row: a power of two; in tensor_norm_long, THREADS.
 override WIDTH: u32 = 256u;
@@ -67,7 +67,7 @@ fn store_scaled4(row_start: u32, col: u32, normal: vec4<f32>) {
 
 /// Returns the mean of a row, of which `total` is the invocation's share.
 fn mean_of(i: u32, total: vec4<f32>) -> f32 {
-    return row_sum(i, (total.x + total.y) + (total.z + total.w)) / f32(params.cols);
+    return row_sum(i, sum4(total)) / f32(params.cols);
 }
 
 @compute @workgroup_size(THREADS)

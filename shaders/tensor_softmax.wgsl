@@ -8,7 +8,7 @@
 // in the twin.
 // Twin: src/tensor/cpu/softmax.rs
 //
-// import: lib/columns, lib/nan, lib/row_max, lib/row_sum
+// import: lib/columns, lib/nan, lib/row_max, lib/row_sum, lib/sum4
 
 // Invocations per row: a power of two; in tensor_softmax_long, THREADS.
 override WIDTH: u32 = 256u;
@@ -73,7 +73,7 @@ fn tensor_softmax(
         total += powers;
         x[k] = select(powers, below, LOG);
     }
-    let sum = row_sum(i, (total.x + total.y) + (total.z + total.w));
+    let sum = row_sum(i, sum4(total));
     if row >= params.rows {
         return;
     }
@@ -98,7 +98,7 @@ fn tensor_softmax_long(
         let x = load_clamped(start, col);
         let next = max(most, max(max(x.x, x.y), max(x.z, x.w)));
         let powers = exponentials(x - next, col);
-        total = total * exp(most - next) + ((powers.x + powers.y) + (powers.z + powers.w));
+        total = total * exp(most - next) + sum4(powers);
         most = next;
     }
     let largest = row_max(i, most);

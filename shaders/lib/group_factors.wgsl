@@ -3,7 +3,7 @@
 // import: lib/half
 
 /// The bits of two neighbouring groups' factors. Those of groups below 4 lie together; of others, four bits lie in the last word.
-struct Places {
+struct FactorPlaces {
     shift: u32,
     mask: u32,
     last_shift: u32,
@@ -11,16 +11,16 @@ struct Places {
 }
 
 /// Returns the places of groups `group`, which is even, and `group` + 1.
-fn places_of(group: u32) -> Places {
+fn factor_places(group: u32) -> FactorPlaces {
     let shift = 8u * (group & 2u);
     if group < 4u {
-        return Places(shift, 0x3f3fu, shift, 0u);
+        return FactorPlaces(shift, 0x3f3fu, shift, 0u);
     }
-    return Places(shift + 2u, 0x3030u, shift, 0x0f0fu);
+    return FactorPlaces(shift + 2u, 0x3030u, shift, 0x0f0fu);
 }
 
 /// Returns scale and minimum of two groups of a block that begins with `head`.
-fn factors_at(head: vec4<u32>, places: Places) -> vec4<f32> {
+fn factors_at(head: vec4<u32>, places: FactorPlaces) -> vec4<f32> {
     let last = vec2(head.w >> places.last_shift, head.w >> (places.last_shift + 4u));
     let bytes = ((head.yz >> vec2(places.shift)) & vec2(places.mask)) | (last & vec2(places.last_mask));
     let scale = half(head.x & 0xffffu);
