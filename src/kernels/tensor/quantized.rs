@@ -47,11 +47,16 @@ struct Sizes {
     /// Most rows of a workgroup of the kernel for few rows, and columns of its invocations.
     rows: u64,
     cols: u64,
-    /// The kernel for one row has the registers and the workgroup memory that it needs.
-    has_grouped: bool,
+    /// Invocations have few registers.
+    has_few: bool,
 }
 
 impl Sizes {
+    /// Returns true if the kernel for one row has the registers and the workgroup memory that it needs.
+    fn has_grouped(self) -> bool {
+        self.threads == u64::from(THREADS) && !self.has_few
+    }
+
     fn of(limits: Limits) -> Self {
         let threads = match limits.allow(THREADS, TILE_BYTES) {
             true => THREADS,
@@ -63,7 +68,7 @@ impl Sizes {
             threads: threads.into(),
             rows,
             cols,
-            has_grouped: threads == THREADS && !has_few,
+            has_few,
         }
     }
 }
@@ -94,7 +99,7 @@ impl Choice {
             return Self::Tiles;
         }
         let is_grouped = matches!(quantization, Quantization::Q4K | Quantization::Q5K);
-        if m == 1 && is_grouped && sizes.has_grouped {
+        if m == 1 && is_grouped && sizes.has_grouped() {
             let n_parts = k / GROUPED_WEIGHTS;
             return Self::Grouped {
                 width: previous_power_of_two(n_parts).min(GROUPED_WIDTH),
@@ -229,6 +234,9 @@ impl QuantizedProduct {
                 overrides.push(("ROWS", rows as u32));
                 overrides.push(("COLS", sizes.cols as u32));
                 overrides.push(("WIDTH", width as u32));
+                if sizes.has_few {
+                    overrides.push(("FEW_REGISTERS", 1));
+                }
                 &MATVEC_QUANTIZED
             }
             Choice::Grouped { width } => {
@@ -300,7 +308,7 @@ mod tests {
         threads: 128,
         rows: 4,
         cols: 4,
-        has_grouped: true,
+        has_few: false,
     };
     const FEW: Limits = Limits {
         registers: Registers::Few,
