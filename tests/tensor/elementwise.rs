@@ -6,7 +6,7 @@ use crate::naive::{self, numbers};
 use crate::subject::{Subject, Tensor};
 use crate::tolerance::{assert_near, of_step};
 
-const STEPS: [Step; 23] = [
+pub const STEPS: [Step; 23] = [
     Step::Relu,
     Step::LeakyRelu(0.1),
     Step::Elu(1.5),

@@ -36,6 +36,7 @@ mod layer_weights;
 mod llama;
 mod naive;
 mod norm;
+mod numpy;
 #[cfg(not(target_arch = "wasm32"))]
 mod parts;
 mod products;
@@ -136,6 +137,12 @@ macro_rules! every_case {
                 elementwise::logarithms_near_one_keep_their_digits,
                 elementwise::any_length_works,
                 elementwise::chains_are_their_steps_in_turn,
+                numpy::steps_are_those_of_numpy,
+                numpy::reductions_are_those_of_numpy,
+                numpy::rows_are_those_of_numpy,
+                numpy::products_are_those_of_numpy,
+                numpy::attention_is_that_of_numpy,
+                numpy::halves_are_rounded_as_by_numpy,
                 reduce::lengths_of_any_kind_reduce,
                 reduce::any_axes_work,
                 reduce::nan_wins_wherever_it_is,
