@@ -2,10 +2,13 @@
 //!
 //! `cargo run --release --features cuda --example flash_attention_cuda`
 
+mod bench;
+
 use std::time::Instant;
 
+use bench::{Arguments, Outcome, numbers};
 use pagepress::gpu::runtime::block_on;
-use pagepress::gpu::{Backend, DeviceRequest, EngineChoice, GpuDevice};
+use pagepress::gpu::{Backend, EngineChoice};
 use pagepress::tensor::layer::Attention;
 use pagepress::tensor::{GpuTensor, Shape, cpu};
 
@@ -13,29 +16,14 @@ use pagepress::tensor::{GpuTensor, Shape, cpu};
 const HEADS: usize = 32;
 const RUNS: u32 = 20;
 
-/// Numbers from -1 to 1.
-fn numbers(n: usize, mut state: u32) -> Vec<f32> {
-    (0..n)
-        .map(|_| {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (state >> 8) as f32 / (1 << 23) as f32 - 1.0
-        })
-        .collect()
-}
-
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let request = DeviceRequest {
-        engine: EngineChoice::Cuda,
-        ..DeviceRequest::default()
-    };
-    let device = match GpuDevice::open(&request) {
+fn main() -> Outcome {
+    let device = match Arguments::new().open(EngineChoice::Cuda) {
         Ok(device) => device,
         Err(error) => {
             println!("No CUDA device: {error}");
             return Ok(());
         }
     };
-    println!("on {}", device.info());
     let causal = Attention {
         causal: true,
         ..Attention::default()

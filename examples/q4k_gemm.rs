@@ -1,27 +1,21 @@
 //! Packs a matrix into Q4_K, Q5_K and Q6_K, and multiplies rows by it on a GPU, without unpacking it first. Compared with the product of the
 //! weights that the blocks stand for.
 //!
-//! `cargo run --release --features cuda --example q4k_gemm` (or `wgpu`); `--software` allows a software GPU.
+//! `cargo run --release --features cuda --example q4k_gemm` (or `wgpu`); `--engine cuda` or `wgpu` chooses the engine, `--software` allows a software
+//! GPU.
+
+mod bench;
 
 use std::time::Instant;
 
+use bench::{Arguments, Outcome, numbers};
+use pagepress::gpu::Backend;
 use pagepress::gpu::runtime::block_on;
-use pagepress::gpu::{Backend, DeviceRequest, GpuDevice};
 use pagepress::tensor::{GpuTensor, Quantization, QuantizedWeights, Shape, cpu};
 
 /// Rows of the first matrix, columns of the product, and terms of each sum.
 const SIZES: [[usize; 3]; 2] = [[1, 4096, 4096], [32, 4096, 4096]];
 const RUNS: u32 = 20;
-
-/// Numbers from -1 to 1.
-fn numbers(n: usize, mut state: u32) -> Vec<f32> {
-    (0..n)
-        .map(|_| {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (state >> 8) as f32 / (1 << 23) as f32 - 1.0
-        })
-        .collect()
-}
 
 /// Returns the largest difference from the exact product, in units of the sum of magnitudes, of every 97th result.
 fn off(found: &[f32], rows: &[f32], weights: &[f32], [n, k]: [usize; 2]) -> f64 {
@@ -36,19 +30,8 @@ fn off(found: &[f32], rows: &[f32], weights: &[f32], [n, k]: [usize; 2]) -> f64 
     offs.fold(0.0, f64::max)
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let request = DeviceRequest {
-        allow_software: std::env::args().any(|argument| argument == "--software"),
-        ..DeviceRequest::default()
-    };
-    let device = match GpuDevice::open(&request) {
-        Ok(device) => device,
-        Err(error) => {
-            println!("No GPU: {error}");
-            return Ok(());
-        }
-    };
-    println!("on {}", device.info());
+fn main() -> Outcome {
+    let device = Arguments::new().device()?;
     for quantization in [Quantization::Q4K, Quantization::Q5K, Quantization::Q6K] {
         for [m, n, k] in SIZES {
             let blocks = cpu::quantize_to_vec(quantization, &numbers(n * k, 1))?;

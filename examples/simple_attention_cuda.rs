@@ -3,22 +3,15 @@
 //!
 //! `cargo run --release --features cuda --example simple_attention_cuda`
 
-use pagepress::gpu::{Backend, DeviceRequest, EngineChoice, GpuDevice};
+mod bench;
+
+use bench::{Arguments, Outcome, numbers};
+use pagepress::gpu::EngineChoice;
 use pagepress::tensor::layer::{Attention, Norm};
 use pagepress::tensor::{GpuTensor, Shape, Step};
 
 const ROWS: usize = 512;
 const DIM: usize = 64;
-
-/// Numbers from -1/8 to 1/8, so that sums of 64 terms stay small.
-fn numbers(n: usize, mut state: u32) -> Vec<f32> {
-    (0..n)
-        .map(|_| {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            ((state >> 8) as f32 / (1 << 23) as f32 - 1.0) / 8.0
-        })
-        .collect()
-}
 
 /// Returns softmax(q kᵀ / sqrt(dim)) v.
 fn simple_attention(q: &GpuTensor, k: &GpuTensor, v: &GpuTensor) -> pagepress::Result<GpuTensor> {
@@ -27,21 +20,18 @@ fn simple_attention(q: &GpuTensor, k: &GpuTensor, v: &GpuTensor) -> pagepress::R
     scaled.softmax()?.matmul(v)
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let request = DeviceRequest {
-        engine: EngineChoice::Cuda,
-        ..DeviceRequest::default()
-    };
-    let device = match GpuDevice::open(&request) {
+fn main() -> Outcome {
+    let device = match Arguments::new().open(EngineChoice::Cuda) {
         Ok(device) => device,
         Err(error) => {
             println!("No CUDA device: {error}");
             return Ok(());
         }
     };
-    println!("on {}", device.info());
     let upload = |rows, columns, seed| {
-        let values = numbers(rows * columns, seed);
+        // Small, so that sums of 64 terms are.
+        let mut values = numbers(rows * columns, seed);
+        values.iter_mut().for_each(|x| *x /= 8.0);
         GpuTensor::from_slice(&device, &values, Shape::new(&[rows, columns])?)
     };
     // Rows are normalised, then multiplied by the matrices of queries, keys and values.
