@@ -7,38 +7,11 @@
 // they overlap. sum(w a) = scale sum(value a) - minimum sum(a) in each group, as in `tensor_matvec_quantized`.
 // Bindings: `a`: k f32, from element `a_from` on; `w`: rows of pitch_k / 256 blocks of 144 or 176 bytes, without gaps, from byte `w_from`
 // on; `out`: n f32, from element `c_from` on. With ADD the product is accumulated into `out`.
-// Preconditions: no length is 0; k and pitch_k are multiples of 256; a_from is a multiple of 4, w_from of 16. Products with an infinite
-// factor are infinite or NaN, not always the same as those of the twin.
+// Preconditions: BITS is 4 or 5, WIDTH 4 or more; no length is 0; k and pitch_k are multiples of 256; a_from is a multiple of 4, w_from of
+// 16. Products with an infinite factor are infinite or NaN, not always the same as those of the twin.
 // Twin: src/tensor/cpu/quantized.rs
 //
-// import: lib/add4, lib/group_factors, lib/packed_values, lib/row_sum4, lib/sum4
-
-// Bits per weight: 4 or 5.
-override BITS: u32 = 4u;
-// Invocations per columns: a power of two, 4 or more.
-override WIDTH: u32 = 32u;
-override THREADS: u32 = 128u;
-
-struct Params {
-    m: u32,
-    n: u32,
-    k: u32,
-    // Workgroups along n, and in total.
-    groups_n: u32,
-    n_groups: u32,
-    pitch_k: u32,
-    pitch_n: u32,
-    a_from: u32,
-    w_from: u32,
-    c_from: u32,
-    exponent: u32,
-    pad_0: u32,
-}
-
-@group(0) @binding(0) var<storage, read> a: array<vec4<f32>>;
-@group(0) @binding(1) var<storage, read> w: array<vec4<u32>>;
-@group(0) @binding(2) var<storage, read_write> out: array<f32>;
-@group(0) @binding(3) var<uniform> params: Params;
+// import: lib/add4, lib/group_factors, lib/packed_rows, lib/packed_values, lib/row_sum4, lib/sum4
 
 // Vectors of a block, and of its bytes before the weights' low bits.
 override BLOCK: u32 = select(9u, 11u, BITS == 5u);

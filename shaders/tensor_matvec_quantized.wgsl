@@ -12,40 +12,14 @@
 // 2 (6 or 8 bits) or 16. Products with an infinite factor are infinite or NaN, not always the same as those of the twin.
 // Twin: src/tensor/cpu/quantized.rs
 //
-// import: lib/add4, lib/group_factors, lib/packed_values, lib/row_sum4, lib/sum4
+// import: lib/add4, lib/group_factors, lib/packed_rows, lib/packed_values, lib/row_sum4, lib/sum4
 
-// Bits per weight: 4, 5, 6, 8 or 16.
-override BITS: u32 = 4u;
 // Weights of 16 bits are bfloat16 instead of f16.
 override BFLOAT: bool = false;
 // Rows per workgroup: 1 to 4.
 override ROWS: u32 = 1u;
 // Columns of an invocation: 4, or 2 for devices with few registers, where the other two are 0.
 override COLS: u32 = 4u;
-// Invocations per columns: a power of two.
-override WIDTH: u32 = 32u;
-override THREADS: u32 = 128u;
-
-struct Params {
-    m: u32,
-    n: u32,
-    k: u32,
-    // Workgroups along n, and in total.
-    groups_n: u32,
-    n_groups: u32,
-    pitch_k: u32,
-    pitch_n: u32,
-    a_from: u32,
-    w_from: u32,
-    c_from: u32,
-    exponent: u32,
-    pad_0: u32,
-}
-
-@group(0) @binding(0) var<storage, read> a: array<vec4<f32>>;
-@group(0) @binding(1) var<storage, read> w: array<vec4<u32>>;
-@group(0) @binding(2) var<storage, read_write> out: array<f32>;
-@group(0) @binding(3) var<uniform> params: Params;
 
 /// 32 packed weights of a column.
 struct Part {

@@ -44,14 +44,21 @@ const EXPONENT: u64 = 150 << 23;
 struct Sizes {
     /// Number of invocations.
     threads: u64,
-    /// Most rows of a workgroup of the kernel for few rows, and columns of its invocations.
-    rows: u64,
-    cols: u64,
     /// Invocations have few registers.
     has_few: bool,
 }
 
 impl Sizes {
+    /// Returns the most rows of a workgroup of the kernel for few rows.
+    const fn rows(self) -> u64 {
+        if self.has_few { 1 } else { 4 }
+    }
+
+    /// Returns the columns of an invocation of the kernel for few rows.
+    const fn cols(self) -> u64 {
+        if self.has_few { 2 } else { 4 }
+    }
+
     /// Returns true if the kernel for one row has the registers and the workgroup memory that it needs.
     fn has_grouped(self) -> bool {
         self.threads == u64::from(THREADS) && !self.has_few
@@ -62,19 +69,12 @@ impl Sizes {
             true => THREADS,
             false => THREADS / 2,
         };
-        let has_few = matches!(limits.registers, Registers::Fewest | Registers::Few);
-        let [rows, cols] = if has_few { FEW_REGISTERS } else { [4, 4] };
         Self {
             threads: threads.into(),
-            rows,
-            cols,
-            has_few,
+            has_few: matches!(limits.registers, Registers::Fewest | Registers::Few),
         }
     }
 }
-
-/// Rows and columns of the kernel for few rows on devices with few registers.
-const FEW_REGISTERS: [u64; 2] = [1, 2];
 
 /// The kernel of a launch, with overrides and workgroups that its sizes determine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,7 +107,7 @@ impl Choice {
         }
         let n_loads = k / at_once;
         Self::FewRows {
-            rows: m.div_ceil(m.div_ceil(sizes.rows)),
+            rows: m.div_ceil(m.div_ceil(sizes.rows())),
             // Two loads or more per invocation, where that leaves enough of them.
             width: (n_loads / 2).next_power_of_two().clamp(4, sizes.threads),
         }
@@ -117,7 +117,7 @@ impl Choice {
     const fn tile(self, sizes: Sizes) -> [u64; 2] {
         match self {
             Self::Tiles => [ROWS, sizes.threads / 2],
-            Self::FewRows { rows, width } => [rows, sizes.cols * (sizes.threads / width)],
+            Self::FewRows { rows, width } => [rows, sizes.cols() * (sizes.threads / width)],
             Self::Grouped { width } => [1, 4 * (sizes.threads / width)],
         }
     }
@@ -232,7 +232,7 @@ impl QuantizedProduct {
             Choice::Tiles => &MATMUL_QUANTIZED,
             Choice::FewRows { rows, width } => {
                 overrides.push(("ROWS", rows as u32));
-                overrides.push(("COLS", sizes.cols as u32));
+                overrides.push(("COLS", sizes.cols() as u32));
                 overrides.push(("WIDTH", width as u32));
                 if sizes.has_few {
                     overrides.push(("FEW_REGISTERS", 1));
@@ -306,8 +306,6 @@ mod tests {
 
     const USUAL: Sizes = Sizes {
         threads: 128,
-        rows: 4,
-        cols: 4,
         has_few: false,
     };
     const FEW: Limits = Limits {
