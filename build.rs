@@ -102,8 +102,9 @@ fn join_shaders(stripped: bool) -> io::Result<()> {
 /// Kernels that have a second text, in which files of one folder take the place of those of the same names in another, and its name.
 /// The files in `shaders/lib/pages` treat pages that lie back to back, those in `shaders/lib/chunks` chunks with a length each. The files in
 /// `shaders/lib/narrow` are for workgroups of 32 invocations, those in `shaders/lib/wide` for 64. With the files in
-/// `shaders/lib/plain` kernels store products, with those in `shaders/lib/fused` what an epilogue makes of them.
-const SECOND_TEXTS: [(&[&str], [&str; 2], &str); 3] = [
+/// `shaders/lib/plain` kernels store products, with those in `shaders/lib/fused` what an epilogue makes of them. With the files in
+/// `shaders/lib/singles` kernels read and write f32, with those in `shaders/lib/halves` f16 or bf16.
+const SECOND_TEXTS: [(&[&str], [&str; 2], &str); 4] = [
     (
         &["lz4_copy", "lz4_emit", "lz4_parse", "lz4_tokens"],
         ["lib/pages/", "lib/chunks/"],
@@ -120,6 +121,16 @@ const SECOND_TEXTS: [(&[&str], [&str; 2], &str); 3] = [
         ],
         ["lib/plain/", "lib/fused/"],
         "fused",
+    ),
+    (
+        &[
+            "tensor_elementwise",
+            "tensor_norm",
+            "tensor_reduce_rows",
+            "tensor_softmax",
+        ],
+        ["lib/singles/", "lib/halves/"],
+        "halves",
     ),
 ];
 

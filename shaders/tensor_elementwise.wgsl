@@ -1,14 +1,14 @@
 // Element-wise operations: a fused chain of up to four steps per element, one of which may take a second tensor.
 //
-// One invocation computes 16 elements as four vec4s.
-// Bindings: `a`, `b` (bound to `a` again where no step takes a second tensor), `out`: f32, each a whole number of vec4.
-// `out` is contiguous; the padding behind element n in its last vec4 is undefined. `a` and `b` are contiguous like `out`, or
-// strided: `dims`, the strides and the offset give the index of each element.
+// One invocation computes four groups of four elements.
+// Bindings: `a`, `b` (bound to `a` again where no step takes a second tensor), `out`: f32, in a second text of 16 bits, each a whole
+// number of groups of four elements. `out` is contiguous; the padding behind element n in its last group is undefined for f32, and 0
+// for 16 bits. `a` and `b` are contiguous like `out`, or strided: `dims`, the strides and the offset give the index of each element.
 // Preconditions: n > 0; every index that the strides give is inside its buffer; `groups_x` is the grid's x.
 // NaN propagates, tested by its bits: neither WGSL nor drivers guarantee it for min, max and comparisons.
 // Twin: src/tensor/cpu/elementwise.rs
 //
-// import: lib/activations, lib/nan
+// import: lib/activations, lib/nan, lib/singles/fours, lib/singles/store_four
 
 // Invocations of a workgroup.
 override THREADS: u32 = 256u;
@@ -35,9 +35,9 @@ struct Params {
     numbers: array<vec4<f32>, 2>,
 }
 
-@group(0) @binding(0) var<storage, read> a: array<vec4<f32>>;
-@group(0) @binding(1) var<storage, read> b: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read_write> out: array<vec4<f32>>;
+@group(0) @binding(0) var<storage, read> a: array<Four>;
+@group(0) @binding(1) var<storage, read> b: array<Four>;
+@group(0) @binding(2) var<storage, read_write> out: array<Four>;
 @group(0) @binding(3) var<uniform> params: Params;
 
 /// Returns exp(x) - 1 for x <= 0.
@@ -126,16 +126,16 @@ fn source_indices(i: u32) -> vec2<u32> {
 }
 
 fn element_a(at: u32) -> f32 {
-    return a[at >> 2u][at & 3u];
+    return one_of(a[at >> 2u], at & 3u);
 }
 
 fn element_b(at: u32) -> f32 {
-    return b[at >> 2u][at & 3u];
+    return one_of(b[at >> 2u], at & 3u);
 }
 
 fn four_of_a(i: u32) -> vec4<f32> {
     if LAYOUT_A == 0u {
-        return a[i];
+        return four_of(a[i]);
     }
     return vec4(
         element_a(source_indices(4u * i).x),
@@ -147,7 +147,7 @@ fn four_of_a(i: u32) -> vec4<f32> {
 
 fn four_of_b(i: u32) -> vec4<f32> {
     if LAYOUT_B == 0u {
-        return b[i];
+        return four_of(b[i]);
     }
     if LAYOUT_B == 1u {
         return vec4(
@@ -168,7 +168,7 @@ fn tensor_elementwise(
 ) {
     let last = (params.n - 1u) / 4u;
     let i = (group.y * groups.x + group.x) * 4u * THREADS + lane;
-    // All loads first, so that they are in flight together; indices are clamped to the last vec4.
+    // All loads first, so that they are in flight together; indices are clamped to the last group.
     let i0 = min(i, last);
     let i1 = min(i + THREADS, last);
     let i2 = min(i + 2u * THREADS, last);
@@ -182,15 +182,15 @@ fn tensor_elementwise(
     let y2 = four_of_b(i2);
     let y3 = four_of_b(i3);
     if i <= last {
-        out[i] = apply_steps(x0, y0);
+        store_four(i, apply_steps(x0, y0));
     }
     if i + THREADS <= last {
-        out[i + THREADS] = apply_steps(x1, y1);
+        store_four(i + THREADS, apply_steps(x1, y1));
     }
     if i + 2u * THREADS <= last {
-        out[i + 2u * THREADS] = apply_steps(x2, y2);
+        store_four(i + 2u * THREADS, apply_steps(x2, y2));
     }
     if i + 3u * THREADS <= last {
-        out[i + 3u * THREADS] = apply_steps(x3, y3);
+        store_four(i + 3u * THREADS, apply_steps(x3, y3));
     }
 }

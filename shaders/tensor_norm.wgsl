@@ -3,11 +3,12 @@
 //
 // tensor_norm: WIDTH invocations hold a whole row in registers, up to 4 * HELD4 elements each, and read it once.
 // tensor_norm_long: a workgroup reads a row three times, for RMS twice.
-// Bindings: `a`, `out`: [rows, cols] f32 from element `offset` on; `weight`, `bias`: cols f32, or bound to `a` again if unused.
-// Preconditions: nothing is 0; for tensor_norm, cols <= 4 * HELD4 * WIDTH. A NaN makes its row NaN.
+// Bindings: `a`, `out`: [rows, cols] from element `offset` on, of f32, in a second text of 16 bits; `weight`, `bias`: cols f32, or bound to `a` again
+// if unused.
+// Preconditions: nothing is 0; for tensor_norm, cols <= 4 * HELD4 * WIDTH; of 16 bits, cols and `offset` are even. A NaN makes its row NaN.
 // Twin: src/tensor/cpu/norm.rs
 //
-// import: lib/columns, lib/row_sum, lib/sum4
+// import: lib/singles/columns, lib/singles/store_scaled, lib/row_sum, lib/sum4
 
 // Invocations per row: a power of two; in tensor_norm_long, THREADS.
 override WIDTH: u32 = 256u;
@@ -25,10 +26,10 @@ struct Params {
     offset: u32,
 }
 
-@group(0) @binding(0) var<storage, read> a: array<f32>;
+@group(0) @binding(0) var<storage, read> a: array<Stored>;
 @group(0) @binding(1) var<storage, read> weight: array<f32>;
 @group(0) @binding(2) var<storage, read> bias: array<f32>;
-@group(0) @binding(3) var<storage, read_write> out: array<f32>;
+@group(0) @binding(3) var<storage, read_write> out: array<Stored>;
 @group(0) @binding(4) var<uniform> params: Params;
 
 /// Returns four elements of a row; 0 behind its end.
@@ -40,29 +41,6 @@ fn load_row4(row_start: u32, col: u32) -> vec4<f32> {
 /// `n_left` elements are left from the invocation's first one on. Conditions differ from those of loads and stores, or compilers keep all of them.
 fn centered(x: vec4<f32>, n_before: u32, n_left: u32, mean: f32) -> vec4<f32> {
     return select(vec4(0.0), x - mean, columns(n_before) < vec4(n_left));
-}
-
-fn store_scaled(at: u32, end: u32, col: u32, normal: f32) {
-    if at >= end {
-        return;
-    }
-    var x = normal;
-    if HAS_WEIGHT {
-        x *= weight[col];
-    }
-    if HAS_BIAS {
-        x += bias[col];
-    }
-    out[at] = x;
-}
-
-fn store_scaled4(row_start: u32, col: u32, normal: vec4<f32>) {
-    let at = row_start + col;
-    let end = row_start + params.cols;
-    store_scaled(at, end, col, normal.x);
-    store_scaled(at + WIDTH, end, col + WIDTH, normal.y);
-    store_scaled(at + 2u * WIDTH, end, col + 2u * WIDTH, normal.z);
-    store_scaled(at + 3u * WIDTH, end, col + 3u * WIDTH, normal.w);
 }
 
 /// Returns the mean of a row, of which `total` is the invocation's share.
@@ -82,7 +60,7 @@ fn tensor_norm(
     let start = params.offset + min(row, params.rows - 1u) * params.cols;
     var x: array<vec4<f32>, 8>;
     for (var k = 0u; k < HELD4; k++) {
-        x[k] = load_row4(start, 4u * k * WIDTH + lane);
+        x[k] = load_row4(start, 4u * k * WIDTH + first_column(lane));
     }
     if !RMS {
         var total = vec4(0.0);
@@ -90,7 +68,7 @@ fn tensor_norm(
             total += x[k];
         }
         let mean = mean_of(i, total);
-        let n_left = params.cols - min(lane, params.cols);
+        let n_left = params.cols - min(first_column(lane), params.cols);
         for (var k = 0u; k < HELD4; k++) {
             x[k] = centered(x[k], 4u * k * WIDTH, n_left, mean);
         }
@@ -107,7 +85,7 @@ fn tensor_norm(
     }
     let scale = inverseSqrt(variance + params.epsilon);
     for (var k = 0u; k < HELD4; k++) {
-        store_scaled4(start, 4u * k * WIDTH + lane, x[k] * scale);
+        store_scaled4(start, 4u * k * WIDTH + first_column(lane), x[k] * scale);
     }
 }
 
@@ -122,14 +100,14 @@ fn tensor_norm_long(
     var mean = 0.0;
     if !RMS {
         var total = vec4(0.0);
-        for (var col = i; col < params.cols; col += 4u * WIDTH) {
+        for (var col = first_column(i); col < params.cols; col += 4u * WIDTH) {
             total += load_row4(start, col);
         }
         mean = mean_of(i, total);
         workgroupBarrier();
     }
     var squares = vec4(0.0);
-    for (var col = i; col < params.cols; col += 4u * WIDTH) {
+    for (var col = first_column(i); col < params.cols; col += 4u * WIDTH) {
         let x = centered(load_row4(start, col), col, params.cols, mean);
         squares += x * x;
     }
@@ -138,7 +116,7 @@ fn tensor_norm_long(
         return;
     }
     let scale = inverseSqrt(variance + params.epsilon);
-    for (var col = i; col < params.cols; col += 4u * WIDTH) {
+    for (var col = first_column(i); col < params.cols; col += 4u * WIDTH) {
         store_scaled4(start, col, (load_row4(start, col) - mean) * scale);
     }
 }

@@ -1,13 +1,14 @@
 // Reduces the last axis of [rows, cols]: one number for each chunk of each row.
 //
-// WIDTH invocations reduce a chunk of 64 * WIDTH elements, 16 vec4s each, then in a tree in workgroup memory; a workgroup of
+// WIDTH invocations reduce a chunk of 64 * WIDTH elements, 16 groups of four each, then in a tree in workgroup memory; a workgroup of
 // THREADS takes as many chunks as fit. The order of additions depends on the shape and on WIDTH. Rows of several chunks need another
 // pass.
-// Bindings: `a`, `b` (bound to `a` again unless OP is 3): f32, a whole number of vec4; `out`: [rows, chunks] f32.
+// Bindings: `a`, `b` (bound to `a` again unless OP is 3): f32, in a second text of 16 bits, a whole number of groups of four elements;
+// `out`: [rows, chunks] f32.
 // Preconditions: nothing is 0; chunks * 64 * WIDTH >= cols; with ALIGNED, cols is a multiple of 4 or rows is 1.
 // Twin: src/tensor/cpu/reduce.rs
 //
-// import: lib/total_order
+// import: lib/singles/fours, lib/total_order
 
 // 0 sum, 1 max, 2 min, 3 sum of products, 4 sum of squares.
 override OP: u32 = 0u;
@@ -17,7 +18,7 @@ override ALIGNED: bool = true;
 
 // Invocations of a workgroup.
 override THREADS: u32 = 256u;
-/// vec4s that an invocation loads at a time: half of its 16.
+/// Groups that an invocation loads at a time: half of its 16.
 const HALF_ITEMS: u32 = 8u;
 
 struct Params {
@@ -27,8 +28,8 @@ struct Params {
     n_out: u32,
 }
 
-@group(0) @binding(0) var<storage, read> a: array<vec4<f32>>;
-@group(0) @binding(1) var<storage, read> b: array<vec4<f32>>;
+@group(0) @binding(0) var<storage, read> a: array<Four>;
+@group(0) @binding(1) var<storage, read> b: array<Four>;
 @group(0) @binding(2) var<storage, read_write> out: array<u32>;
 @group(0) @binding(3) var<uniform> params: Params;
 
@@ -59,21 +60,31 @@ fn map(x: vec4<f32>, y: vec4<f32>) -> vec4<u32> {
     }
 }
 
-/// Returns vec4 `item` of lane `lane` of a chunk, mapped; the identity behind the end of the row. `first` is the chunk's
+/// Returns group `item` of lane `lane` of a chunk, mapped; the identity behind the end of the row. `first` is the chunk's
 /// first column.
 fn item(row: u32, first: u32, item: u32, lane: u32) -> vec4<u32> {
     if ALIGNED {
         let col = first + 4u * (item * WIDTH + lane);
         let at = min((row * params.cols + col) / 4u, (params.rows * params.cols - 1u) / 4u);
-        let value = map(a[at], b[at]);
+        let value = map(four_of(a[at]), four_of(b[at]));
         return select(vec4(identity()), value, vec4(col, col + 1u, col + 2u, col + 3u) < vec4(params.cols));
     }
     let col = vec4(first + 4u * item * WIDTH + lane) + vec4(0u, 1u, 2u, 3u) * WIDTH;
     let at = row * params.cols + min(col, vec4(params.cols - 1u));
-    let x = vec4(a[at.x >> 2u][at.x & 3u], a[at.y >> 2u][at.y & 3u], a[at.z >> 2u][at.z & 3u], a[at.w >> 2u][at.w & 3u]);
+    let x = vec4(
+        one_of(a[at.x >> 2u], at.x & 3u),
+        one_of(a[at.y >> 2u], at.y & 3u),
+        one_of(a[at.z >> 2u], at.z & 3u),
+        one_of(a[at.w >> 2u], at.w & 3u),
+    );
     var y = x;
     if OP == 3u {
-        y = vec4(b[at.x >> 2u][at.x & 3u], b[at.y >> 2u][at.y & 3u], b[at.z >> 2u][at.z & 3u], b[at.w >> 2u][at.w & 3u]);
+        y = vec4(
+            one_of(b[at.x >> 2u], at.x & 3u),
+            one_of(b[at.y >> 2u], at.y & 3u),
+            one_of(b[at.z >> 2u], at.z & 3u),
+            one_of(b[at.w >> 2u], at.w & 3u),
+        );
     }
     return select(vec4(identity()), map(x, y), col < vec4(params.cols));
 }

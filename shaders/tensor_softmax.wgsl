@@ -3,12 +3,12 @@
 // tensor_softmax: WIDTH invocations hold a whole row in registers, up to 4 * HELD4 elements each, and read it once.
 // tensor_softmax_long: a workgroup reads the row twice: once for its maximum and the sum of exponentials (online softmax: the
 // sum is rescaled whenever the maximum grows), then to write the result.
-// Bindings: `a`, `out`: [rows, cols] f32 from element `offset` on.
-// Preconditions: nothing is 0; for tensor_softmax, cols <= 4 * HELD4 * WIDTH. NaN, +inf, or a row of -inf only, make the row NaN, as
-// in the twin.
+// Bindings: `a`, `out`: [rows, cols] from element `offset` on, of f32, in a second text of 16 bits.
+// Preconditions: nothing is 0; for tensor_softmax, cols <= 4 * HELD4 * WIDTH; of 16 bits, cols and `offset` are even. NaN, +inf, or a
+// row of -inf only, make the row NaN, as in the twin.
 // Twin: src/tensor/cpu/softmax.rs
 //
-// import: lib/columns, lib/nan, lib/row_max, lib/row_sum, lib/sum4
+// import: lib/singles/columns, lib/singles/store_columns, lib/nan, lib/row_max, lib/row_sum, lib/sum4
 
 // Invocations per row: a power of two; in tensor_softmax_long, THREADS.
 override WIDTH: u32 = 256u;
@@ -28,8 +28,8 @@ struct Params {
     pad: u32,
 }
 
-@group(0) @binding(0) var<storage, read> a: array<f32>;
-@group(0) @binding(1) var<storage, read_write> out: array<f32>;
+@group(0) @binding(0) var<storage, read> a: array<Stored>;
+@group(0) @binding(1) var<storage, read_write> out: array<Stored>;
 @group(0) @binding(2) var<uniform> params: Params;
 
 /// Returns exp(x), and 0 behind the end of the row. Propagates NaN explicitly, since drivers may turn it into a number.
@@ -40,13 +40,6 @@ fn exponentials(x: vec4<f32>, col: u32) -> vec4<f32> {
 /// Returns log(sum), -inf for 0 and NaN for NaN on every driver.
 fn log_of(sum: f32) -> f32 {
     return select(select(log(sum), -1.0 / sum, sum == 0.0), sum, is_nan(vec4(sum)).x);
-}
-
-fn store_columns(row_start: u32, col: u32, x: vec4<f32>) {
-    if col < params.cols { out[row_start + col] = x.x; }
-    if col + WIDTH < params.cols { out[row_start + col + WIDTH] = x.y; }
-    if col + 2u * WIDTH < params.cols { out[row_start + col + 2u * WIDTH] = x.z; }
-    if col + 3u * WIDTH < params.cols { out[row_start + col + 3u * WIDTH] = x.w; }
 }
 
 @compute @workgroup_size(THREADS)
@@ -62,14 +55,14 @@ fn tensor_softmax(
     var x: array<vec4<f32>, 8>;
     var most = vec4(LOWEST);
     for (var k = 0u; k < HELD4; k++) {
-        x[k] = load_clamped(start, 4u * k * WIDTH + lane);
+        x[k] = load_clamped(start, 4u * k * WIDTH + first_column(lane));
         most = max(most, x[k]);
     }
     let largest = row_max(i, max(max(most.x, most.y), max(most.z, most.w)));
     var total = vec4(0.0);
     for (var k = 0u; k < HELD4; k++) {
         let below = x[k] - largest;
-        let powers = exponentials(below, 4u * k * WIDTH + lane);
+        let powers = exponentials(below, 4u * k * WIDTH + first_column(lane));
         total += powers;
         x[k] = select(powers, below, LOG);
     }
@@ -80,7 +73,7 @@ fn tensor_softmax(
     let log_sum = log_of(sum);
     let scale = 1.0 / sum;
     for (var k = 0u; k < HELD4; k++) {
-        store_columns(start, 4u * k * WIDTH + lane, select(x[k] * scale, x[k] - log_sum, LOG));
+        store_columns(start, 4u * k * WIDTH + first_column(lane), select(x[k] * scale, x[k] - log_sum, LOG));
     }
 }
 
@@ -94,7 +87,7 @@ fn tensor_softmax_long(
     let start = params.offset + min(row, params.rows - 1u) * params.cols;
     var most = LOWEST;
     var total = 0.0;
-    for (var col = i; col < params.cols; col += 4u * WIDTH) {
+    for (var col = first_column(i); col < params.cols; col += 4u * WIDTH) {
         let x = load_clamped(start, col);
         let next = max(most, max(max(x.x, x.y), max(x.z, x.w)));
         let powers = exponentials(x - next, col);
@@ -108,7 +101,7 @@ fn tensor_softmax_long(
     }
     let log_sum = log_of(sum);
     let scale = 1.0 / sum;
-    for (var col = i; col < params.cols; col += 4u * WIDTH) {
+    for (var col = first_column(i); col < params.cols; col += 4u * WIDTH) {
         let x = load_clamped(start, col) - largest;
         store_columns(start, col, select(exp(x) * scale, x - log_sum, LOG));
     }

@@ -214,8 +214,13 @@ fn layer_jobs(limits: Limits) -> Vec<Job> {
     for norm in [Norm::Rms { epsilon: 1e-5 }, Norm::Layer { epsilon: 1e-5 }] {
         for (rows, cols) in [(3, 7), (1000, 768), (2, 20_000), (2, 100_000)] {
             for (has_weight, has_bias) in [(false, false), (true, false), (true, true)] {
-                let job = norm_job(norm, [rows, cols], [has_weight, has_bias], limits);
-                jobs.push(job.unwrap());
+                let columns = [has_weight, has_bias];
+                let types = [DType::F32, DType::F16, DType::BF16];
+                let takes = |dtype: &DType| *dtype == DType::F32 || cols % 2 == 0;
+                for dtype in types.into_iter().filter(takes) {
+                    let job = norm_job(norm, dtype, [rows, cols], columns, limits);
+                    jobs.push(job.unwrap());
+                }
             }
         }
     }
@@ -293,15 +298,20 @@ fn tensor_jobs(limits: Limits) -> Vec<Job> {
         })
     };
     let mut jobs = Vec::new();
-    let mut elementwise = |a, b, steps: &[Step]| {
-        let what = Elementwise {
-            n: 70_000_000,
-            dims: &[7, 10_000_000],
-            a,
-            b,
-            steps,
-        };
-        jobs.push(elementwise_job(&what, limits).unwrap());
+    let mut elementwise = |a: Source, b: Option<Source>, steps: &[Step]| {
+        for dtype in [DType::F32, DType::F16, DType::BF16] {
+            let what = Elementwise {
+                n: 70_000_000,
+                dims: &[7, 10_000_000],
+                a: a.clone(),
+                b: b.clone(),
+                dtype,
+                steps,
+            };
+            if dtype == DType::F32 || what.fits(limits.binding_bytes) {
+                jobs.push(elementwise_job(&what, limits).unwrap());
+            }
+        }
     };
     for step in STEPS {
         elementwise(
@@ -323,7 +333,10 @@ fn tensor_jobs(limits: Limits) -> Vec<Job> {
         Reduction::SumOfSquares,
     ] {
         for (rows, cols) in [(1, 70_000_000), (3, 1001), (1_000_000, 10)] {
-            jobs.push(reduce_rows_job(reduction, rows, cols, with_bindings(128 << 20)).unwrap());
+            for dtype in [DType::F32, DType::F16, DType::BF16] {
+                let limits = with_bindings(128 << 20);
+                jobs.push(reduce_rows_job(reduction, dtype, [rows, cols], limits).unwrap());
+            }
         }
         if reduction != Reduction::Dot {
             let job = reduce_columns_job(reduction, [3, 100_000, 70], limits);
@@ -385,8 +398,12 @@ fn tensor_jobs(limits: Limits) -> Vec<Job> {
     }
     for cols in [1, 10, 100, 1000, 8192, 100_000] {
         for log in [false, true] {
-            let job = softmax_job(1000, cols, log, limits);
-            jobs.push(job.unwrap());
+            for dtype in [DType::F32, DType::F16, DType::BF16] {
+                if dtype == DType::F32 || cols % 2 == 0 {
+                    let job = softmax_job(dtype, [1000, cols], log, limits);
+                    jobs.push(job.unwrap());
+                }
+            }
         }
     }
     jobs

@@ -10,15 +10,15 @@ use pagepress::tensor::{
 use crate::naive::numbers;
 use crate::subject::{Subject, Tensor};
 
-const HALVES: [DType; 2] = [DType::F16, DType::BF16];
+pub const HALVES: [DType; 2] = [DType::F16, DType::BF16];
 
-fn to_bits(dtype: DType, values: &[f32]) -> Vec<u16> {
+pub fn to_bits(dtype: DType, values: &[f32]) -> Vec<u16> {
     let mut bits = vec![0; values.len()];
     cpu::to_bits(dtype, values, &mut bits).unwrap();
     bits
 }
 
-fn from_bits(dtype: DType, bits: &[u16]) -> Vec<f32> {
+pub fn from_bits(dtype: DType, bits: &[u16]) -> Vec<f32> {
     let mut values = vec![0.0; bits.len()];
     cpu::from_bits(dtype, bits, &mut values).unwrap();
     values
@@ -28,7 +28,7 @@ fn words(values: &[f32]) -> Vec<u32> {
     values.iter().map(|value| value.to_bits()).collect()
 }
 
-async fn halves(device: &GpuDevice, dtype: DType, values: &[f32], dims: &[usize]) -> GpuTensor {
+pub async fn halves(device: &GpuDevice, dtype: DType, values: &[f32], dims: &[usize]) -> GpuTensor {
     let shape = Shape::new(dims).unwrap();
     let tensor = GpuTensor::from_bits_async(device, &to_bits(dtype, values), dtype, shape).await;
     tensor.unwrap()

@@ -23,6 +23,7 @@ mod errors;
 mod gguf;
 mod half_attention;
 mod half_decode;
+mod half_passes;
 mod half_products;
 mod halves;
 mod handles;
@@ -208,6 +209,9 @@ macro_rules! every_case {
                 halves::numbers_are_rounded_as_on_the_cpu,
                 halves::views_convert_as_they_are,
                 halves::operations_round_the_results_of_f32,
+                half_passes::rows_of_halves_are_normalised,
+                half_passes::rows_of_halves_are_reduced,
+                half_passes::elements_of_halves_in_every_layout,
                 halves::mixed_types_give_f32,
                 halves::batches_take_halves,
                 halves::wrong_halves_are_typed_errors,
@@ -350,6 +354,9 @@ macro_rules! every_case_in_parts {
                 halves::numbers_are_rounded_as_on_the_cpu,
                 halves::views_convert_as_they_are,
                 halves::operations_round_the_results_of_f32,
+                half_passes::rows_of_halves_are_normalised,
+                half_passes::rows_of_halves_are_reduced,
+                half_passes::elements_of_halves_in_every_layout,
                 parts::views_beyond_a_binding_are_what_they_show,
                 parts::small_parts_of_large_buffers_work,
                 parts::axes_beyond_a_binding_reduce,

@@ -4,7 +4,7 @@ use super::{Kernel, check_sizes};
 use crate::Result;
 use crate::kernels::tensor::norm_launch;
 use crate::kernels::{Arg, Launch, Limits, Slot};
-use crate::ops::Norm;
+use crate::ops::{DType, Norm};
 
 /// Normalisation of each row of `[rows, cols]`. Arguments: the rows, a weight and a bias with an element per column,
 /// and the result. If there is no weight or bias, the rows are passed again in its place.
@@ -55,6 +55,7 @@ impl Kernel for LayerNormKernel {
         let args = [Slot::A, Slot::Out].map(Arg::Buffer);
         Ok(norm_launch(
             self.norm,
+            DType::F32,
             size,
             columns,
             Limits::WEBGPU,

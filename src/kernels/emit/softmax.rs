@@ -4,6 +4,7 @@ use super::{Kernel, check_sizes};
 use crate::Result;
 use crate::kernels::tensor::softmax_launch;
 use crate::kernels::{Arg, Launch, Limits, Slot};
+use crate::ops::DType;
 
 /// Numerically stable softmax of each row of `[rows, cols]`. Arguments: the rows and the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +37,7 @@ impl Kernel for SoftmaxKernel {
         check_sizes("shape", &[&[self.rows, self.cols]])?;
         let size = [self.rows.into(), self.cols.into()];
         let args = [Slot::A, Slot::Out].map(Arg::Buffer);
-        Ok(softmax_launch(size, self.log, Limits::WEBGPU, args, 0))
+        let limits = Limits::WEBGPU;
+        Ok(softmax_launch(DType::F32, size, self.log, limits, args, 0))
     }
 }

@@ -1,8 +1,9 @@
 //! Jobs that convert elements of strided tensors to another type.
 
 use super::copy::{Block, blocks_of, spans};
-use super::{CopyAxis, R, SLICE, U, W, around, beyond_binding, check_sizes, elements_of_slice};
+use super::{CopyAxis, R, SLICE, U, W, around, beyond_binding, check_sizes};
 use super::{THREADS, grid, kernel, padded_bytes_of, parts, span};
+use super::{elements_around, elements_of_slice};
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Slot};
 use crate::ops::{DType, MAX_RANK};
 use crate::{Error, Result};
@@ -113,7 +114,7 @@ fn widening(what: &Cast, end: u64, limits: Limits) -> Result<Vec<Launch>> {
                 .collect(),
             n_words: n,
             elements: [0, n],
-            a: elements_around(what.from, from, from + a_span),
+            a: elements_around(Slot::A, what.from, from, from + a_span),
             out: around(Slot::Out, to, to + out_span),
         };
         launch(what, part, limits)
@@ -150,19 +151,12 @@ fn rounding(what: &Cast, limits: Limits) -> Vec<Launch> {
             axes: axes.clone(),
             n_words,
             elements,
-            a: elements_around(what.from, start, start + span),
+            a: elements_around(Slot::A, what.from, start, start + span),
             out: around(Slot::Out, first / 2, first / 2 + n_words),
         };
         launch(what, part, limits)
     });
     launches.collect()
-}
-
-/// Returns an aligned slice of `A` with the elements `from..to`, and the offset of `from` in it, in elements.
-fn elements_around(dtype: DType, from: u64, to: u64) -> (Arg, u64) {
-    let per_word = dtype.per_word();
-    let (slice, word) = around(Slot::A, from / per_word, to.div_ceil(per_word));
-    (slice, word * per_word + from % per_word)
 }
 
 /// A part of a conversion, for one launch.

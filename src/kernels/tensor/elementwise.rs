@@ -1,16 +1,22 @@
 //! Jobs of element-wise operations: chains of steps on each element.
 
 use super::{
-    R, SLICE, U, W, around, beyond_binding, check_sizes, elements_of_binding, elements_of_slice,
+    R, SLICE, U, W, beyond_binding, check_sizes, elements_around, elements_of_slice,
+    elements_of_type,
 };
-use super::{THREADS, grid, how_many, kernel, padded_bytes, part, parts, second, span};
+use super::{THREADS, grid, how_many, kernel, padded_bytes_of, part, parts, second, span};
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Slot};
-use crate::ops::{MAX_RANK, Step};
+use crate::ops::{DType, MAX_RANK, Step};
 use crate::{Error, Result};
 
 pub(super) static ELEMENTWISE: KernelInfo = kernel(
     "tensor_elementwise",
     shader!("tensor_elementwise.wgsl"),
+    &[R, R, W, U],
+);
+pub(super) static HALVES: KernelInfo = kernel(
+    "tensor_elementwise",
+    shader!("tensor_elementwise.halves.wgsl"),
     &[R, R, W, U],
 );
 
@@ -63,6 +69,8 @@ pub struct Elementwise<'a> {
     pub a: Source,
     /// The second tensor, required if a step has two operands.
     pub b: Option<Source>,
+    /// Type of all tensors.
+    pub dtype: DType,
     /// At most `MAX_STEPS` steps, of which at most one has two operands. Without steps, `a` is copied.
     pub steps: &'a [Step],
 }
@@ -92,11 +100,14 @@ impl Elementwise<'_> {
     }
 
     /// Returns the number of elements of the outermost axis per launch: all if whole buffers fit in bindings, otherwise
-    /// a number such that parts of the result start at aligned offsets; 0 if not even these fit.
+    /// a number such that parts of the result start at aligned offsets; 0 if not even these fit, or for 16 bits.
     fn rows_at_once(&self, max_binding_bytes: u64) -> u64 {
         let Some((&rows, inner)) = self.dims.split_last() else {
             return 1;
         };
+        if self.dtype != DType::F32 {
+            return 0;
+        }
         let most = elements_of_slice(max_binding_bytes);
         let length: u64 = inner.iter().product();
         let fitting = self.strided().map(|strided| {
@@ -112,7 +123,7 @@ impl Elementwise<'_> {
         }
     }
 
-    /// Returns true if the sources can be launched on. Otherwise strided tensors must be copied first.
+    /// Returns true if the sources can be launched on. Otherwise strided tensors must be copied first, or converted to f32.
     #[must_use]
     pub fn fits(&self, max_binding_bytes: u64) -> bool {
         self.is_dense()
@@ -122,7 +133,7 @@ impl Elementwise<'_> {
 
     /// Returns true if whole buffers fit in bindings.
     fn is_whole(&self, max_binding_bytes: u64) -> bool {
-        let most = elements_of_binding(max_binding_bytes);
+        let most = elements_of_type(self.dtype, max_binding_bytes);
         self.n <= most && self.strided().all(|strided| strided.n <= most)
     }
 
@@ -178,12 +189,13 @@ pub fn elementwise_job(what: &Elementwise<'_>, limits: Limits) -> Result<Job> {
         Source::Dense => what.n,
         Source::Strided(strided) => strided.n,
     };
+    let n_bytes = |n| padded_bytes_of(what.dtype, n);
     let mut buffers = vec![
-        (Slot::A, padded_bytes(n_of(&what.a))),
-        (Slot::Out, padded_bytes(what.n)),
+        (Slot::A, n_bytes(n_of(&what.a))),
+        (Slot::Out, n_bytes(what.n)),
     ];
-    buffers.extend(what.b.iter().map(|b| (Slot::B, padded_bytes(n_of(b)))));
-    let most = elements_of_binding(max_binding_bytes);
+    buffers.extend(what.b.iter().map(|b| (Slot::B, n_bytes(n_of(b)))));
+    let most = elements_of_type(what.dtype, max_binding_bytes);
     let mut launches = Vec::new();
     if what.is_dense() {
         // Parts start at multiples of 256 bytes, and their lengths fit in a u32.
@@ -230,7 +242,7 @@ pub fn elementwise_job(what: &Elementwise<'_>, limits: Limits) -> Result<Job> {
 /// Returns the launch that computes elements `from..to` of the `n` of the result. Axes, strides and offsets are those
 /// of the part.
 fn launch(what: &Elementwise<'_>, [from, to]: [u64; 2], limits: Limits) -> Launch {
-    let most = elements_of_binding(limits.binding_bytes);
+    let most = elements_of_type(what.dtype, limits.binding_bytes);
     let threads = limits.width(THREADS);
     let layout = |source: &Source| u32::from(*source != Source::Dense);
     let mut overrides = vec![
@@ -238,17 +250,23 @@ fn launch(what: &Elementwise<'_>, [from, to]: [u64; 2], limits: Limits) -> Launc
         ("LAYOUT_A", layout(&what.a)),
         ("LAYOUT_B", what.b.as_ref().map_or(2, layout)),
     ];
+    overrides.extend((what.dtype != DType::F32).then_some(("TO", what.dtype.code())));
     let names = ["STEP_0", "STEP_1", "STEP_2", "STEP_3"];
     let codes = what.steps.iter().map(|step| step.code());
     overrides.extend(names.into_iter().zip(codes));
+    let per_word = what.dtype.per_word();
+    let dense = |slot| {
+        let words = [from, to, what.n].map(|n| n.div_ceil(per_word));
+        part(slot, words)
+    };
     // The binding of a source and, if it is strided, its layout relative to the binding.
     let input = |slot, source: &Source| match source {
-        Source::Dense => (part(slot, from, to, what.n), None),
+        Source::Dense => (dense(slot), None),
         Source::Strided(strided) if strided.n <= most => (Arg::Buffer(slot), Some(strided.clone())),
         Source::Strided(strided) => {
             let rows = what.dims.last().copied().unwrap_or(1);
             let end = strided.offset + what.span_of(strided, rows);
-            let (arg, offset) = around(slot, strided.offset, end);
+            let (arg, offset) = elements_around(slot, what.dtype, strided.offset, end);
             let strided = Strided {
                 offset,
                 ..strided.clone()
@@ -263,13 +281,16 @@ fn launch(what: &Elementwise<'_>, [from, to]: [u64; 2], limits: Limits) -> Launc
     };
     let n = (to - from) as u32;
     Launch {
-        kernel: &ELEMENTWISE,
+        kernel: match what.dtype {
+            DType::F32 => &ELEMENTWISE,
+            DType::F16 | DType::BF16 => &HALVES,
+        },
         overrides,
         grid: grid((to - from).div_ceil(ITEMS * u64::from(threads))),
         args: vec![
             a,
             b,
-            part(Slot::Out, from, to, what.n),
+            dense(Slot::Out),
             Arg::Params(params(what, [a_strided, b_strided], n)),
         ],
     }

@@ -82,11 +82,13 @@ pub(super) use {
 
 /// All tensor kernels that every engine runs. [`matmul_half_job`], [`matmul_tf32_job`] and [`attention_half_job`] have
 /// others, for matrix units.
-pub const KERNELS: [&KernelInfo; 22] = [
+pub const KERNELS: [&KernelInfo; 28] = [
     &elementwise::ELEMENTWISE,
+    &elementwise::HALVES,
     &copy::COPY,
     &cast::CAST,
     &reduce::ROWS,
+    &reduce::ROWS_OF_HALVES,
     &reduce::COLUMNS,
     &matmul_launch::MATMUL,
     &matmul_launch::FUSED,
@@ -98,8 +100,12 @@ pub const KERNELS: [&KernelInfo; 22] = [
     &convolve::CONVOLVE2D,
     &softmax::SOFTMAX,
     &softmax::SOFTMAX_LONG,
+    &softmax::HALVES,
+    &softmax::HALVES_LONG,
     &norm::NORM,
     &norm::NORM_LONG,
+    &norm::HALVES,
+    &norm::HALVES_LONG,
     &rotary::ROTARY,
     &attention_launch::ATTENTION,
     &attention_launch::ATTENTION_MANY,
@@ -167,18 +173,40 @@ const fn elements_of_binding(max_binding_bytes: u64) -> u64 {
     if n < 1 << 31 { n } else { (1 << 31) - 4 }
 }
 
+/// Returns the number of elements of a type in the largest binding, limited to what kernels can index.
+const fn elements_of_type(dtype: DType, max_binding_bytes: u64) -> u64 {
+    let n = elements_of_binding(max_binding_bytes) * dtype.per_word();
+    if n < 1 << 31 { n } else { (1 << 31) - 4 }
+}
+
 /// Returns the number of elements that fit in a slice at any position: slices are rounded outwards to the alignment.
 const fn elements_of_slice(max_binding_bytes: u64) -> u64 {
     elements_of_binding(max_binding_bytes).saturating_sub(SLICE)
 }
 
-/// Returns true if a row fits in a binding, whatever its alignment.
+/// Returns true if a row of a type is whole words and fits in a binding, whatever its alignment.
 #[must_use]
-pub const fn takes_row(cols: u64, max_binding_bytes: u64) -> bool {
-    cols <= elements_of_slice(max_binding_bytes)
+pub const fn takes_row(cols: u64, dtype: DType, max_binding_bytes: u64) -> bool {
+    let per_word = dtype.per_word();
+    cols.is_multiple_of(per_word) && cols / per_word <= elements_of_slice(max_binding_bytes)
 }
 
-/// Divides rows of `A` and of `Out`, `[rows, cols]`, such that those of one launch fit in bindings. Returns for each
+fn check_row(cols: u64, dtype: DType, max_binding_bytes: u64) -> Result<()> {
+    if takes_row(cols, dtype, max_binding_bytes) {
+        return Ok(());
+    }
+    if !cols.is_multiple_of(dtype.per_word()) {
+        let expected = "an even number of elements of 16 bits";
+        return Err(Error::invalid("cols", cols, expected));
+    }
+    Err(beyond_binding(
+        "cols",
+        cols / dtype.per_word(),
+        max_binding_bytes,
+    ))
+}
+
+/// Divides rows of `A` and of `Out`, `[rows, cols]` words, such that those of one launch fit in bindings. Returns for each
 /// launch the number of rows, both slices, and the offset of the rows in them. A single row must fit, see
 /// [`takes_row`].
 fn rows_in_parts(
@@ -259,16 +287,23 @@ pub(crate) fn beyond_binding(name: &'static str, n_elements: u64, max_binding_by
     }
 }
 
-/// Returns an aligned slice of a buffer with the elements `from..to`, a multiple of four elements long, and the offset
-/// of `from` in it.
+/// Returns an aligned slice of a buffer with the words `from..to`, a multiple of four words long, and the offset of `from`
+/// in it.
 fn around(slot: Slot, from: u64, to: u64) -> (Arg, u64) {
     let start = from / SLICE * SLICE;
     let end = start + padded_bytes(to - start) / 4;
     (Arg::Slice(slot, 4 * start..4 * end), from - start)
 }
 
-/// Returns the elements `from..to` of a buffer of `n` as a slice, or the whole buffer. `from` must be aligned.
-fn part(slot: Slot, from: u64, to: u64, n: u64) -> Arg {
+/// Returns an aligned slice of a buffer with the elements `from..to` of a type, and the offset of `from` in it, in elements.
+fn elements_around(slot: Slot, dtype: DType, from: u64, to: u64) -> (Arg, u64) {
+    let per_word = dtype.per_word();
+    let (slice, word) = around(slot, from / per_word, to.div_ceil(per_word));
+    (slice, word * per_word + from % per_word)
+}
+
+/// Returns the words `from..to` of a buffer of `n` as a slice, or the whole buffer. `from` must be aligned.
+fn part(slot: Slot, [from, to, n]: [u64; 3]) -> Arg {
     if (from, to) == (0, n) {
         return Arg::Buffer(slot);
     }

@@ -1,45 +1,50 @@
 //! Jobs of the normalisation of rows.
 
 use super::row_workgroup::RowWorkgroup;
-use super::{R, U, W, beyond_binding, check_sizes, kernel, padded_bytes, rows_in_parts, takes_row};
+use super::{R, U, W, check_row, check_sizes, kernel, padded_bytes, rows_in_parts};
 use crate::Result;
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Slot};
-use crate::ops::Norm;
+use crate::ops::{DType, Norm};
 
 const WGSL: &str = shader!("tensor_norm.wgsl");
 pub(super) static NORM: KernelInfo = kernel("tensor_norm", WGSL, &[R, R, R, W, U]);
 pub(super) static NORM_LONG: KernelInfo = kernel("tensor_norm_long", WGSL, &[R, R, R, W, U]);
+const OF_HALVES: &str = shader!("tensor_norm.halves.wgsl");
+pub(super) static HALVES: KernelInfo = kernel("tensor_norm", OF_HALVES, &[R, R, R, W, U]);
+pub(super) static HALVES_LONG: KernelInfo = kernel("tensor_norm_long", OF_HALVES, &[R, R, R, W, U]);
 
-/// Returns the launches that normalise the rows of `A`, `[rows, cols]`, into [`Slot::Out`], with a weight per column in
-/// `B` and a bias per column in `Bias`, if present. There are several if all rows together are larger than a binding.
+/// Returns the launches that normalise the rows of `A`, `[rows, cols]` of `dtype`, into [`Slot::Out`], with a weight per
+/// column in `B` and a bias per column in `Bias`, of f32, if present. There are several if all rows together are larger
+/// than a binding.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, and for a row that is larger than a
-/// binding, see `takes_row`.
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, for a row that is larger than a binding,
+/// and for rows of 16 bits that are not whole words, see `takes_row`.
 pub fn norm_job(
     norm: Norm,
+    dtype: DType,
     [rows, cols]: [u64; 2],
     [has_weight, has_bias]: [bool; 2],
     limits: Limits,
 ) -> Result<Job> {
     let max_binding_bytes = limits.binding_bytes;
     check_sizes(&[&[rows, cols]])?;
-    if !takes_row(cols, max_binding_bytes) {
-        return Err(beyond_binding("cols", cols, max_binding_bytes));
-    }
-    let n_bytes = padded_bytes(rows * cols);
+    check_row(cols, dtype, max_binding_bytes)?;
+    let n_words = cols / dtype.per_word();
+    let n_bytes = padded_bytes(rows * n_words);
     let mut buffers = vec![(Slot::A, n_bytes), (Slot::Out, n_bytes)];
     buffers.extend(has_weight.then(|| (Slot::B, padded_bytes(cols))));
     buffers.extend(has_bias.then(|| (Slot::Bias, padded_bytes(cols))));
-    let parts = rows_in_parts([rows, cols], max_binding_bytes);
+    let parts = rows_in_parts([rows, n_words], max_binding_bytes);
     let launch = |(rows, args, offset)| {
         norm_launch(
             norm,
+            dtype,
             [rows, cols],
             [has_weight, has_bias],
             limits,
             args,
-            offset,
+            offset * dtype.per_word(),
         )
     };
     Ok(Job {
@@ -51,6 +56,7 @@ pub fn norm_job(
 /// Returns one launch over rows that start at element `offset` of both arguments.
 pub(in crate::kernels) fn norm_launch(
     norm: Norm,
+    dtype: DType,
     [rows, cols]: [u64; 2],
     [has_weight, has_bias]: [bool; 2],
     limits: Limits,
@@ -70,15 +76,20 @@ pub(in crate::kernels) fn norm_launch(
         offset as u32,
     ];
     Launch {
-        kernel: match rows_of.is_held {
-            true => &NORM,
-            false => &NORM_LONG,
+        kernel: match (dtype, rows_of.is_held) {
+            (DType::F32, true) => &NORM,
+            (DType::F32, false) => &NORM_LONG,
+            (_, true) => &HALVES,
+            (_, false) => &HALVES_LONG,
         },
-        overrides: rows_of.overrides([
-            ("RMS", matches!(norm, Norm::Rms { .. }).into()),
-            ("HAS_WEIGHT", has_weight.into()),
-            ("HAS_BIAS", has_bias.into()),
-        ]),
+        overrides: rows_of.overrides(
+            dtype,
+            [
+                ("RMS", matches!(norm, Norm::Rms { .. }).into()),
+                ("HAS_WEIGHT", has_weight.into()),
+                ("HAS_BIAS", has_bias.into()),
+            ],
+        ),
         grid: rows_of.grid(rows),
         args: vec![a, weight, bias, out, Arg::Params(params)],
     }

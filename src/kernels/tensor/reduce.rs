@@ -4,14 +4,21 @@ use super::{
     R, SLICE, THREADS, U, W, around, beyond_binding, check_sizes, elements_of_binding,
     elements_of_slice,
 };
-use super::{grid, kernel, padded_bytes, part, parts, previous_power_of_two, second};
+use super::{
+    grid, kernel, padded_bytes, padded_bytes_of, part, parts, previous_power_of_two, second,
+};
 use crate::Result;
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Slot};
-use crate::ops::Reduction;
+use crate::ops::{DType, Reduction};
 
 pub(super) static ROWS: KernelInfo = kernel(
     "tensor_reduce_rows",
     shader!("tensor_reduce_rows.wgsl"),
+    &[R, R, W, U],
+);
+pub(super) static ROWS_OF_HALVES: KernelInfo = kernel(
+    "tensor_reduce_rows",
+    shader!("tensor_reduce_rows.halves.wgsl"),
     &[R, R, W, U],
 );
 pub(super) static COLUMNS: KernelInfo = kernel(
@@ -50,40 +57,48 @@ fn add_buffer(buffers: &mut Vec<(Slot, u64)>, slot: Slot, n: u64) {
     }
 }
 
-/// Returns true if [`reduce_rows_job`] supports the size: a single row of any length, or rows of which 64 fit in a
-/// binding, since slices of the results must start at aligned offsets.
-#[must_use]
-pub const fn takes_rows(rows: u64, cols: u64, max_binding_bytes: u64) -> bool {
-    let most = elements_of_binding(max_binding_bytes);
-    rows == 1 || rows.saturating_mul(cols) <= most || SLICE.saturating_mul(cols) <= most
+/// Number of rows of a type of which parts start at aligned offsets, as their results do.
+const fn row_unit(dtype: DType) -> u64 {
+    SLICE * dtype.per_word()
 }
 
-/// Returns the launches that reduce each row of [`Slot::A`], `[rows, cols]`, to an element of `Out`. There are several
-/// if a row needs several levels or a buffer is larger than a binding.
+/// Returns true if [`reduce_rows_job`] supports the size: a single row of any length, or rows of which a unit would fit in a
+/// binding as f32, since slices of rows and of results, which are f32, must start at aligned offsets.
+#[must_use]
+pub const fn takes_rows(dtype: DType, [rows, cols]: [u64; 2], max_binding_bytes: u64) -> bool {
+    let most = elements_of_binding(max_binding_bytes);
+    rows == 1 || rows.saturating_mul(cols) <= most || row_unit(dtype).saturating_mul(cols) <= most
+}
+
+/// Returns the launches that reduce each row of [`Slot::A`], `[rows, cols]` of `dtype`, to an element of f32 of `Out`. There
+/// are several if a row needs several levels or a buffer is larger than a binding.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, and for rows that are too long, see
 /// `takes_rows`.
-pub fn reduce_rows_job(reduction: Reduction, rows: u64, cols: u64, limits: Limits) -> Result<Job> {
+pub fn reduce_rows_job(
+    reduction: Reduction,
+    dtype: DType,
+    [rows, cols]: [u64; 2],
+    limits: Limits,
+) -> Result<Job> {
     check_sizes(&[&[rows, cols]])?;
     let max_binding_bytes = limits.binding_bytes;
     let threads = limits.width(THREADS);
-    if !takes_rows(rows, cols, max_binding_bytes) {
+    if !takes_rows(dtype, [rows, cols], max_binding_bytes) {
         return Err(beyond_binding("a", SLICE * cols, max_binding_bytes));
     }
-    let mut buffers = vec![
-        (Slot::A, padded_bytes(rows * cols)),
-        (Slot::Out, padded_bytes(rows)),
-    ];
+    let n_bytes = padded_bytes_of(dtype, rows * cols);
+    let mut buffers = vec![(Slot::A, n_bytes), (Slot::Out, padded_bytes(rows))];
     if reduction == Reduction::Dot {
-        buffers.push((Slot::B, padded_bytes(rows * cols)));
+        buffers.push((Slot::B, n_bytes));
     }
     let mut launches = Vec::new();
-    let (mut cols, mut reduction) = (cols, reduction);
+    let (mut cols, mut reduction, mut dtype) = (cols, reduction, dtype);
     for level in 0.. {
         // As many invocations per row as have elements to reduce, at most a workgroup.
         let width = cols.div_ceil(ITEMS).next_power_of_two().min(threads.into());
-        let width = match max_binding_bytes / 4 {
+        let width = match max_binding_bytes / dtype.n_bytes() as u64 {
             // Fewer, if parts of a row are so small that slices of the results would not be aligned.
             most if cols > most => width.min(previous_power_of_two(most / (SLICE * ITEMS))),
             _ => width,
@@ -93,6 +108,7 @@ pub fn reduce_rows_job(reduction: Reduction, rows: u64, cols: u64, limits: Limit
         add_buffer(&mut buffers, to, rows * chunks);
         let level = RowLevel {
             reduction,
+            dtype,
             rows,
             cols,
             width,
@@ -106,6 +122,7 @@ pub fn reduce_rows_job(reduction: Reduction, rows: u64, cols: u64, limits: Limit
             break;
         }
         cols = chunks;
+        dtype = DType::F32;
         reduction = reduction.of_parts();
     }
     Ok(Job { buffers, launches })
@@ -114,6 +131,7 @@ pub fn reduce_rows_job(reduction: Reduction, rows: u64, cols: u64, limits: Limit
 /// One level of the reduction of rows.
 struct RowLevel {
     reduction: Reduction,
+    dtype: DType,
     rows: u64,
     cols: u64,
     width: u64,
@@ -127,12 +145,14 @@ impl RowLevel {
     fn push_launches(&self, max_binding_bytes: u64, launches: &mut Vec<Launch>) {
         // Parts of a long row are whole chunks whose results start at multiples of 256 bytes.
         let unit = SLICE * ITEMS * self.width;
-        let most = (max_binding_bytes / 4).clamp(unit, 1 << 31) / unit * unit;
+        let most = max_binding_bytes / self.dtype.n_bytes() as u64;
+        let most = most.clamp(unit, 1 << 31) / unit * unit;
         if self.rows > 1 {
             let most = elements_of_binding(max_binding_bytes);
+            let unit = row_unit(self.dtype);
             let at_once = match self.rows * self.cols <= most {
                 true => self.rows,
-                false => most / self.cols / SLICE * SLICE,
+                false => most / self.cols / unit * unit,
             };
             for (row, n) in parts(self.rows, at_once) {
                 launches.push(self.launch([row, row + n], [0, self.cols]));
@@ -154,19 +174,26 @@ impl RowLevel {
         let chunks = cols.div_ceil(chunk);
         let n_out = rows * chunks;
         let place = row * self.cols + from;
-        let input = |slot| part(slot, place, place + rows * cols, self.rows * self.cols);
+        let words = [place, place + rows * cols, self.rows * self.cols];
+        let words = words.map(|n| n.div_ceil(self.dtype.per_word()));
+        let input = |slot| part(slot, words);
         let result = row * self.chunks + from / chunk;
-        let out = part(self.to, result, result + n_out, self.rows * self.chunks);
+        let out = part(self.to, [result, result + n_out, self.rows * self.chunks]);
         let aligned = self.rows == 1 || self.cols.is_multiple_of(4);
         let params = [rows, cols, chunks, n_out].map(|n| n as u32).to_vec();
+        let mut overrides = vec![
+            ("OP", self.reduction.code()),
+            ("THREADS", self.threads),
+            ("WIDTH", self.width as u32),
+            ("ALIGNED", aligned.into()),
+        ];
+        overrides.extend((self.dtype != DType::F32).then_some(("TO", self.dtype.code())));
         Launch {
-            kernel: &ROWS,
-            overrides: vec![
-                ("OP", self.reduction.code()),
-                ("THREADS", self.threads),
-                ("WIDTH", self.width as u32),
-                ("ALIGNED", aligned.into()),
-            ],
+            kernel: match self.dtype {
+                DType::F32 => &ROWS,
+                DType::F16 | DType::BF16 => &ROWS_OF_HALVES,
+            },
+            overrides,
             grid: grid(n_out.div_ceil(u64::from(self.threads) / self.width)),
             args: vec![
                 input(self.from),

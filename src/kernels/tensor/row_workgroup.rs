@@ -2,6 +2,7 @@
 
 use super::{grid, previous_power_of_two};
 use crate::kernels::{Limits, Registers};
+use crate::ops::DType;
 
 /// Maximum length of rows whose invocations hold as many elements as they can, so that a reduction has fewer steps.
 const SHORT: u64 = 2048;
@@ -52,9 +53,10 @@ impl RowWorkgroup {
         }
     }
 
-    /// Returns the overrides of a kernel: these, and its own.
+    /// Returns the overrides of a kernel for rows of a type: these, and its own.
     pub(super) fn overrides<const N: usize>(
         self,
+        dtype: DType,
         own: [(&'static str, u32); N],
     ) -> Vec<(&'static str, u32)> {
         let shared = [
@@ -62,7 +64,8 @@ impl RowWorkgroup {
             ("THREADS", self.threads as u32),
             ("HELD4", self.held4),
         ];
-        shared.into_iter().chain(own).collect()
+        let of_halves = (dtype != DType::F32).then_some(("TO", dtype.code()));
+        shared.into_iter().chain(of_halves).chain(own).collect()
     }
 
     /// Returns the grid for a number of rows.

@@ -1,29 +1,35 @@
 //! Jobs of softmax over rows.
 
 use super::row_workgroup::RowWorkgroup;
-use super::{R, U, W, beyond_binding, check_sizes, kernel, padded_bytes, rows_in_parts, takes_row};
+use super::{R, U, W, check_row, check_sizes, kernel, padded_bytes, rows_in_parts};
 use crate::Result;
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Slot};
+use crate::ops::DType;
 
 const WGSL: &str = shader!("tensor_softmax.wgsl");
 pub(super) static SOFTMAX: KernelInfo = kernel("tensor_softmax", WGSL, &[R, W, U]);
 pub(super) static SOFTMAX_LONG: KernelInfo = kernel("tensor_softmax_long", WGSL, &[R, W, U]);
+const OF_HALVES: &str = shader!("tensor_softmax.halves.wgsl");
+pub(super) static HALVES: KernelInfo = kernel("tensor_softmax", OF_HALVES, &[R, W, U]);
+pub(super) static HALVES_LONG: KernelInfo = kernel("tensor_softmax_long", OF_HALVES, &[R, W, U]);
 
-/// Returns the launches that compute the softmax of each row of `A`, `[rows, cols]`, or its logarithm, into
+/// Returns the launches that compute the softmax of each row of `A`, `[rows, cols]` of `dtype`, or its logarithm, into
 /// [`Slot::Out`]. There are several if all rows together are larger than a binding.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, and for a row that is larger than a
-/// binding, see `takes_row`.
-pub fn softmax_job(rows: u64, cols: u64, log: bool, limits: Limits) -> Result<Job> {
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, for a row that is larger than a binding,
+/// and for rows of 16 bits that are not whole words, see `takes_row`.
+pub fn softmax_job(dtype: DType, [rows, cols]: [u64; 2], log: bool, limits: Limits) -> Result<Job> {
     let max_binding_bytes = limits.binding_bytes;
     check_sizes(&[&[rows, cols]])?;
-    if !takes_row(cols, max_binding_bytes) {
-        return Err(beyond_binding("cols", cols, max_binding_bytes));
-    }
-    let n_bytes = padded_bytes(rows * cols);
-    let parts = rows_in_parts([rows, cols], max_binding_bytes);
-    let launch = |(rows, args, offset)| softmax_launch([rows, cols], log, limits, args, offset);
+    check_row(cols, dtype, max_binding_bytes)?;
+    let n_words = cols / dtype.per_word();
+    let n_bytes = padded_bytes(rows * n_words);
+    let parts = rows_in_parts([rows, n_words], max_binding_bytes);
+    let launch = |(rows, args, offset)| {
+        let offset = offset * dtype.per_word();
+        softmax_launch(dtype, [rows, cols], log, limits, args, offset)
+    };
     Ok(Job {
         buffers: vec![(Slot::A, n_bytes), (Slot::Out, n_bytes)],
         launches: parts.map(launch).collect(),
@@ -32,6 +38,7 @@ pub fn softmax_job(rows: u64, cols: u64, log: bool, limits: Limits) -> Result<Jo
 
 /// Returns one launch over rows that start at element `offset` of both arguments.
 pub(in crate::kernels) fn softmax_launch(
+    dtype: DType,
     [rows, cols]: [u64; 2],
     log: bool,
     limits: Limits,
@@ -39,13 +46,15 @@ pub(in crate::kernels) fn softmax_launch(
     offset: u64,
 ) -> Launch {
     let rows_of = RowWorkgroup::new(cols, limits);
-    let kernel = match rows_of.is_held {
-        true => &SOFTMAX,
-        false => &SOFTMAX_LONG,
+    let kernel = match (dtype, rows_of.is_held) {
+        (DType::F32, true) => &SOFTMAX,
+        (DType::F32, false) => &SOFTMAX_LONG,
+        (_, true) => &HALVES,
+        (_, false) => &HALVES_LONG,
     };
     Launch {
         kernel,
-        overrides: rows_of.overrides([("LOG", log.into())]),
+        overrides: rows_of.overrides(dtype, [("LOG", log.into())]),
         grid: rows_of.grid(rows),
         args: vec![
             a,

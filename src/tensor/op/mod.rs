@@ -14,9 +14,8 @@ use crate::tensor::record::{Operand, Recording, factors};
 use crate::tensor::{DType, Epilogue, Precision, Quantization, Reduction, Shape, Step, TensorView};
 use crate::{Error, Result};
 
-use shapes::{
-    attended, check_columns, check_epilogue, check_turns, convolved, reduced, reduced_axes,
-};
+pub(crate) use shapes::reduced_axes;
+use shapes::{attended, check_columns, check_epilogue, check_turns, convolved, reduced};
 
 /// An operation on tensors. The tensors are passed separately.
 #[derive(Debug, Clone, PartialEq)]
@@ -238,7 +237,10 @@ impl Op {
 }
 
 /// Assigns the given inputs, in order, to weight and bias.
-fn weight_and_bias<T>(columns: [bool; 2], mut given: impl Iterator<Item = T>) -> [Option<T>; 2] {
+pub(crate) fn weight_and_bias<T>(
+    columns: [bool; 2],
+    mut given: impl Iterator<Item = T>,
+) -> [Option<T>; 2] {
     columns.map(|is_given| is_given.then(|| given.next()).flatten())
 }
 

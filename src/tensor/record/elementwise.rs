@@ -1,6 +1,6 @@
 //! Records element-wise operations.
 
-use super::{Operand, Recording};
+use super::{AnyOperand, Operand, Recording};
 use crate::Result;
 use crate::gpu::{Buffer, Sized64};
 use crate::kernels::Slot;
@@ -112,7 +112,10 @@ impl Recording {
         let b = b
             .zip(b_view.as_ref())
             .map(|(b, view)| Operand { view, ..b });
-        if self.in_one_job(steps, a, b, shape, out).await? {
+        if self
+            .in_one_job(steps, a.of_f32(), b.map(Operand::of_f32), shape, out)
+            .await?
+        {
             return Ok(());
         }
         // Operands whose strides are too large for a binding are copied to contiguous memory first.
@@ -131,16 +134,40 @@ impl Recording {
         };
         let a = a_copy.as_ref().map_or(a, copied);
         let b = b.map(|b| b_copy.as_ref().map_or(b, copied));
-        self.in_one_job(steps, a, b, shape, out).await.map(drop)
+        self.in_one_job(steps, a.of_f32(), b.map(Operand::of_f32), shape, out)
+            .await
+            .map(drop)
     }
 
-    /// Records the steps on operands of `shape`. Returns false, and records nothing, if the operands do not fit in
-    /// bindings.
+    /// Applies steps in turn to `a` and `b`, which have the type of `out` and are broadcast to `shape`, in one launch. Returns false, and
+    /// records nothing, if that takes more launches.
+    pub(crate) async fn elementwise_in_one_job(
+        &mut self,
+        steps: &[Step],
+        a: AnyOperand<'_>,
+        b: Option<AnyOperand<'_>>,
+        shape: &Shape,
+        out: &Buffer,
+    ) -> Result<bool> {
+        if launch_len(steps) < steps.len() {
+            return Ok(false);
+        }
+        let b = b.filter(|_| steps.iter().any(|step| step.takes_two()));
+        let a_view = a.view.broadcast_to(shape)?;
+        let b_view = b.map(|b| b.view.broadcast_to(shape)).transpose()?;
+        let a = AnyOperand { view: &a_view, ..a };
+        let b = b.zip(b_view.as_ref());
+        let b = b.map(|(b, view)| AnyOperand { view, ..b });
+        self.in_one_job(steps, a, b, shape, out).await
+    }
+
+    /// Records the steps on operands of `shape` and of one type, which `out` has too. Returns false, and records nothing, if the operands
+    /// do not fit in bindings.
     async fn in_one_job(
         &mut self,
         steps: &[Step],
-        a: Operand<'_>,
-        b: Option<Operand<'_>>,
+        a: AnyOperand<'_>,
+        b: Option<AnyOperand<'_>>,
         shape: &Shape,
         out: &Buffer,
     ) -> Result<bool> {
@@ -154,14 +181,14 @@ impl Recording {
             false => merged_axes(shape, &strides),
         };
         let mut lists = axes.strides.iter();
-        let mut source = |operand: Operand<'_>| match operand.dense_start() {
+        let mut source = |operand: AnyOperand<'_>| match operand.dense_start() {
             Some(start) => (Source::Dense, start),
             None => {
                 let strides = lists.next().into_iter().flatten();
                 let strided = Strided {
                     offset: operand.view.offset() as u64,
                     strides: strides.map(|&stride| stride as u64).collect(),
-                    n: operand.buffer.n_bytes() / 4,
+                    n: operand.buffer.n_bytes() / operand.dtype.n_bytes() as u64,
                 };
                 (Source::Strided(strided), 0)
             }
@@ -174,6 +201,7 @@ impl Recording {
             dims: &dims,
             a: a_source,
             b: b_source.as_ref().map(|(source, _)| source.clone()),
+            dtype: a.dtype,
             steps,
         };
         let limits = self.limits();

@@ -23,6 +23,15 @@ pub(crate) struct AnyOperand<'a> {
     pub(crate) dtype: DType,
 }
 
+impl AnyOperand<'_> {
+    /// Returns the offset of the elements in bytes if they are contiguous and the offset is aligned for a binding.
+    pub(super) fn dense_start(&self) -> Option<u64> {
+        let start = (self.dtype.n_bytes() * self.view.offset()) as u64;
+        let is_dense = self.view.is_contiguous() && start.is_multiple_of(SLICE_ALIGNMENT);
+        is_dense.then_some(start)
+    }
+}
+
 /// A tensor of f32 that a recording made, or that it was given.
 #[derive(Debug)]
 pub(crate) struct Widened {
@@ -66,6 +75,9 @@ impl Recording {
                 return self.cast(a, out.dtype, out.buffer).await;
             }
             _ => {}
+        }
+        if self.in_one_pass(op, inputs, out).await? {
+            return Ok(());
         }
         if let (Op::Attention(what), &[q, k, v]) = (op, inputs) {
             return self.attention_of_any(*what, [q, k, v], out).await;

@@ -9,6 +9,7 @@ mod halves;
 #[cfg(not(target_arch = "wasm32"))]
 mod matrix_units;
 mod norm;
+mod one_pass;
 mod products;
 mod quantized;
 mod reduce;
@@ -23,7 +24,7 @@ use crate::gpu::{
     Recorder, Sized64, Stream, Submission, Waitable,
 };
 use crate::kernels::tensor::{padded_bytes, padded_bytes_of};
-use crate::kernels::{Arg, Job, Limits, SLICE_ALIGNMENT, Slot, pace};
+use crate::kernels::{Arg, Job, Limits, Slot, pace};
 use crate::{Error, Result};
 
 pub(crate) use halves::AnyOperand;
@@ -36,12 +37,19 @@ pub(crate) struct Operand<'a> {
     pub(crate) view: &'a TensorView,
 }
 
-impl Operand<'_> {
+impl<'a> Operand<'a> {
+    /// Returns the tensor as one of any type.
+    fn of_f32(self) -> AnyOperand<'a> {
+        AnyOperand {
+            buffer: self.buffer,
+            view: self.view,
+            dtype: DType::F32,
+        }
+    }
+
     /// Returns the offset of the elements in bytes if they are contiguous and the offset is aligned for a binding.
-    pub(crate) fn dense_start(&self) -> Option<u64> {
-        let start = 4 * self.view.offset() as u64;
-        let is_dense = self.view.is_contiguous() && start.is_multiple_of(SLICE_ALIGNMENT);
-        is_dense.then_some(start)
+    pub(crate) fn dense_start(self) -> Option<u64> {
+        self.of_f32().dense_start()
     }
 }
 

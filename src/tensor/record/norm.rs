@@ -6,7 +6,7 @@ use crate::gpu::Buffer;
 use crate::kernels::Slot;
 use crate::kernels::tensor::{norm_job, takes_row};
 use crate::tensor::layer::Norm;
-use crate::tensor::{Reduction, Shape, Step, TensorView};
+use crate::tensor::{DType, Reduction, Shape, Step, TensorView};
 
 impl Recording {
     /// Normalises rows as [`norm`](Self::norm) does. Copies weight and bias to the starts of buffers if necessary.
@@ -51,9 +51,15 @@ impl Recording {
         let cols = a.view.shape().dims().last().copied().unwrap_or(1);
         let (buffer, start) = self.dense(a).await?;
         let limits = self.limits();
-        if takes_row(cols as u64, limits.binding_bytes) {
+        if takes_row(cols as u64, DType::F32, limits.binding_bytes) {
             let columns = [weight.is_some(), bias.is_some()];
-            let job = norm_job(norm, [(n / cols) as u64, cols as u64], columns, limits)?;
+            let job = norm_job(
+                norm,
+                DType::F32,
+                [(n / cols) as u64, cols as u64],
+                columns,
+                limits,
+            )?;
             let mut given = vec![(Slot::A, &buffer, start), (Slot::Out, out, 0)];
             given.extend(weight.map(|weight| (Slot::B, weight, 0)));
             given.extend(bias.map(|bias| (Slot::Bias, bias, 0)));

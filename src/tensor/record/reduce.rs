@@ -5,7 +5,7 @@ use crate::Result;
 use crate::gpu::Buffer;
 use crate::kernels::Slot;
 use crate::kernels::tensor::{reduce_columns_job, reduce_rows_job, takes_columns, takes_rows};
-use crate::tensor::{Reduction, Shape, TensorView};
+use crate::tensor::{DType, Reduction, Shape, TensorView};
 
 /// Minimum number of contiguous columns for which the column kernel is used. With fewer, the axes are permuted so that
 /// rows are reduced.
@@ -67,8 +67,8 @@ impl Recording {
         let limits = self.limits();
         let size = [outer, rows, inner].map(|n| n as u64);
         let job = match inner {
-            1 if takes_rows(size[0], size[1], limits.binding_bytes) => {
-                reduce_rows_job(reduction, size[0], size[1], limits)?
+            1 if takes_rows(DType::F32, [size[0], size[1]], limits.binding_bytes) => {
+                reduce_rows_job(reduction, DType::F32, [size[0], size[1]], limits)?
             }
             1 => {
                 let rows = [outer, rows];
@@ -93,7 +93,7 @@ impl Recording {
     ) -> Result<()> {
         let (from, to) = (self.allocate(cols)?, self.allocate(1)?);
         let limits = self.limits();
-        let job = reduce_rows_job(reduction, 1, cols as u64, limits)?;
+        let job = reduce_rows_job(reduction, DType::F32, [1, cols as u64], limits)?;
         for row in 0..rows {
             self.copy((a, start as usize / 4 + row * cols), (&from, 0), cols)?;
             self.run(&job, &[(Slot::A, &from, 0), (Slot::Out, &to, 0)])
@@ -123,7 +123,7 @@ impl Recording {
         }
         let ((a, a_start), (b, b_start)) = (self.dense(a).await?, self.dense(b).await?);
         let limits = self.limits();
-        let job = reduce_rows_job(Reduction::Dot, 1, n as u64, limits)?;
+        let job = reduce_rows_job(Reduction::Dot, DType::F32, [1, n as u64], limits)?;
         let given = [
             (Slot::A, &a, a_start),
             (Slot::B, &b, b_start),

@@ -5,7 +5,7 @@ use crate::Result;
 use crate::gpu::Buffer;
 use crate::kernels::Slot;
 use crate::kernels::tensor::{softmax_job, takes_row};
-use crate::tensor::{Reduction, Shape, Step, TensorView};
+use crate::tensor::{DType, Reduction, Shape, Step, TensorView};
 
 impl Recording {
     /// Records the softmax over the last axis of `a`, or its logarithm, into `out`.
@@ -17,8 +17,8 @@ impl Recording {
         let cols = a.view.shape().dims().last().copied().unwrap_or(1);
         let (buffer, start) = self.dense(a).await?;
         let limits = self.limits();
-        if takes_row(cols as u64, limits.binding_bytes) {
-            let job = softmax_job((n / cols) as u64, cols as u64, log, limits)?;
+        if takes_row(cols as u64, DType::F32, limits.binding_bytes) {
+            let job = softmax_job(DType::F32, [(n / cols) as u64, cols as u64], log, limits)?;
             let given = [(Slot::A, &buffer, start), (Slot::Out, out, 0)];
             return self.run(&job, &given).await;
         }
