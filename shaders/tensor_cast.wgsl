@@ -86,15 +86,6 @@ fn widened(bits: u32) -> u32 {
     return sign | ((exponent + 112u) << 23u) | (fraction << 13u);
 }
 
-/// Returns the 16 bits of an element of `a`, by its number in the order of the axes.
-fn rounded_element(element: u32) -> u32 {
-    let bits = bits_of_a(places_of(element).x);
-    if FROM == TO {
-        return bits;
-    }
-    return rounded(widened(bits));
-}
-
 @compute @workgroup_size(THREADS)
 fn tensor_cast(
     @builtin(workgroup_id) group: vec3<u32>,
@@ -111,9 +102,13 @@ fn tensor_cast(
         return;
     }
     let element = params.first + 2u * word;
-    var bits = rounded_element(element);
+    var pair = vec2(bits_of_a(places_of(element).x), 0u);
     if element + 1u < params.end {
-        bits |= rounded_element(element + 1u) << 16u;
+        pair.y = bits_of_a(places_of(element + 1u).x);
     }
-    out[word] = bits;
+    if FROM == TO {
+        out[word] = pair.x | (pair.y << 16u);
+    } else {
+        out[word] = rounded_pair(bitcast<vec2<f32>>(vec2(widened(pair.x), widened(pair.y))));
+    }
 }

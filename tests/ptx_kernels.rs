@@ -253,6 +253,7 @@ fn the_shader_library_has_the_text_of_each_intrinsic() {
         ("stage.wgsl", intrinsics::AWAIT_STAGED),
         ("exp2.wgsl", intrinsics::NORMAL_EXP2),
         ("half.wgsl", intrinsics::HALF),
+        ("rounded.wgsl", intrinsics::TWO_HALVES),
         ("elements.wgsl", intrinsics::ELEMENTS_OF),
         ("elements.wgsl", intrinsics::MATRIX_OF),
         ("elements.wgsl", intrinsics::LEFT_OF),

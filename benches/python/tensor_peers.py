@@ -1,10 +1,11 @@
-"""Times PyTorch, with cuBLAS and cuDNN, on tensors in GPU memory, as the examples `tensor_bench` and `attention_bench` time ours: python tensor_peers.py
+"""Times PyTorch, with cuBLAS and cuDNN, on tensors in GPU memory, as the examples `tensor_bench` and `attention_bench` time ours: python tensor_peers.py [products] [attention] [rows]
 
 Needs a GPU and PyTorch. Uniform random numbers from -1 to 1; medians of five series of calls after 0.7 s of the same work, by the host's clock, each
 result in new memory.
 """
 
 import statistics
+import sys
 import time
 
 import torch
@@ -63,20 +64,26 @@ def attention():
 
 
 def rows():
-    for height, width in ((4096, 32768), (131072, 1024), (4096, 8192)):
-        x = numbers(height, width, dtype=torch.float32)
-        weight, bias = numbers(width, dtype=torch.float32), numbers(width, dtype=torch.float32)
-        for name, call in [
-            ("softmax", lambda: torch.softmax(x, -1)),
-            ("RMS norm", lambda: nn.rms_norm(x, (width,), weight)),
-            ("layer norm", lambda: nn.layer_norm(x, (width,), weight, bias)),
-        ]:
-            taken = seconds(call, 20)
-            print(f"{name}, {height} x {width}: {taken * 1e6:>9.1f} us  {8 * x.numel() / taken / 1e9:>7.0f} GB/s", flush=True)
+    for dtype in (torch.float32, torch.float16, torch.bfloat16):
+        for height, width in ((4096, 32768), (131072, 1024), (4096, 8192)):
+            x, y = numbers(height, width, dtype=dtype), numbers(height, width, dtype=dtype)
+            weight, bias = numbers(width, dtype=dtype), numbers(width, dtype=dtype)
+            for name, n_tensors, call in [
+                ("GELU", 2, lambda: nn.gelu(x)),
+                ("add", 3, lambda: x + y),
+                ("sum", 1, lambda: torch.sum(x)),
+                ("softmax", 2, lambda: torch.softmax(x, -1)),
+                ("RMS norm", 2, lambda: nn.rms_norm(x, (width,), weight)),
+                ("layer norm", 2, lambda: nn.layer_norm(x, (width,), weight, bias)),
+            ]:
+                taken = seconds(call, 20)
+                n_bytes = n_tensors * x.element_size() * x.numel()
+                print(f"{name} {dtype}, {height} x {width}: {taken * 1e6:>9.1f} us  {n_bytes / taken / 1e9:>7.0f} GB/s", flush=True)
 
 
 if __name__ == "__main__":
     print(torch.cuda.get_device_name(), "PyTorch", torch.__version__)
-    products()
-    attention()
-    rows()
+    chosen = sys.argv[1:] or ["products", "attention", "rows"]
+    for part in (products, attention, rows):
+        if part.__name__ in chosen:
+            part()

@@ -1,11 +1,12 @@
 //! Checks operations on tensors, then times them on data in device memory.
 //!
 //! `cargo run --release --features cuda --example tensor_bench -- --engine cuda` (or `wgpu`); `--small` uses smaller
-//! tensors, `--products` times matrix products alone, `--rows` softmax and norms, `--software` allows a software GPU. Each figure is the median of five
+//! tensors, `--products` times matrix products alone, `--rows` softmax and norms, `--halves` operations on 16 bits, `--software` allows a software GPU. Each figure is the median of five
 //! submissions of several launches each, by device timestamps.
 
 #[path = "../bench/mod.rs"]
 mod bench;
+mod halves;
 mod products;
 mod rows;
 
@@ -24,6 +25,9 @@ fn main() -> Outcome {
         is_small: arguments.has("--small"),
     };
     block_on(async {
+        if arguments.has("--halves") {
+            return bench.halves().await;
+        }
         if arguments.has("--rows") {
             return bench.rows().await;
         }
@@ -45,6 +49,7 @@ impl Bench {
         self.elementwise().await?;
         self.reductions().await?;
         self.rows().await?;
+        self.halves().await?;
         self.convolve2d().await?;
         self.overhead().await
     }

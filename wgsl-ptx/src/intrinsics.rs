@@ -155,6 +155,20 @@ pub const HALF: &str = "fn half(bits: u32) -> f32 {
     return bitcast<f32>(bitcast<u32>(magnitude) | ((bits & 0x8000) << 16));
 }";
 
+/// Returns a word with two numbers rounded to f16, to nearest, ties to even, the first in its low half. A NaN becomes the quiet NaN of its
+/// sign. Becomes one `cvt.rn.f16x2.f32` and the instructions that give a NaN its sign, from `sm_80` on.
+pub const TWO_HALVES: &str = "fn two_halves(x: vec2<f32>) -> u32 {
+    let bits = bitcast<vec2<u32>>(x);
+    let magnitude = bits & vec2(0x7fffffffu);
+    let rest = magnitude - 0x38000000u;
+    let normal = min((rest + 0xfffu + ((rest >> vec2(13u)) & vec2(1u))) >> vec2(13u), vec2(0x7c00u));
+    let subnormal = bitcast<vec2<u32>>(bitcast<vec2<f32>>(magnitude) + 0.5) - 0x3f000000u;
+    let number = select(normal, subnormal, magnitude < vec2(0x38800000u));
+    let signs = (bits >> vec2(16u)) & vec2(0x8000u);
+    let halves = signs | select(number, vec2(0x7e00u), magnitude > vec2(0x7f800000u));
+    return halves.x | (halves.y << 16u);
+}";
+
 /// Returns an invocation's eight elements of a matrix of 16 by 16 sums: with `lane`, of 32, those of row `lane / 4` in `xy`, and of the
 /// row 8 further down in `zw`, from column `2 * (lane % 4)` on in `first` and 8 columns further right in `second`. Becomes no
 /// instruction: these are the registers that hold the matrix.
@@ -240,6 +254,8 @@ pub(crate) enum Intrinsic {
     NormalExp2,
     /// [`HALF`]
     Half,
+    /// [`TWO_HALVES`]
+    TwoHalves,
     /// [`ELEMENTS_OF`]
     ElementsOf,
     /// [`MATRIX_OF`]
@@ -290,6 +306,7 @@ impl Intrinsic {
             self,
             Self::NormalExp2
                 | Self::Half
+                | Self::TwoHalves
                 | Self::ElementsOf
                 | Self::MatrixOf
                 | Self::LeftOf
@@ -305,7 +322,7 @@ impl Intrinsic {
 }
 
 /// Intrinsics with the names and texts of their functions.
-const ALL: [(Intrinsic, &str, &str); 24] = [
+const ALL: [(Intrinsic, &str, &str); 25] = [
     (Intrinsic::Funnel, "funnel", FUNNEL),
     (Intrinsic::Agree, "agree", AGREE),
     (Intrinsic::Merge, "merge", MERGE),
@@ -320,6 +337,7 @@ const ALL: [(Intrinsic, &str, &str); 24] = [
     (Intrinsic::AwaitStaged, "await_staged", AWAIT_STAGED),
     (Intrinsic::NormalExp2, "normal_exp2", NORMAL_EXP2),
     (Intrinsic::Half, "half", HALF),
+    (Intrinsic::TwoHalves, "two_halves", TWO_HALVES),
     (Intrinsic::ElementsOf, "elements_of", ELEMENTS_OF),
     (Intrinsic::MatrixOf, "matrix_of", MATRIX_OF),
     (Intrinsic::LeftOf, "left_of", LEFT_OF),

@@ -355,7 +355,8 @@ mod tests {
     #[test]
     fn long_rows_need_levels_and_large_ones_parts() {
         let n_launches = |cols, max| {
-            let job = reduce_rows_job(Reduction::Sum, 1, cols, Limits::of_bindings(max));
+            let limits = Limits::of_bindings(max);
+            let job = reduce_rows_job(Reduction::Sum, DType::F32, [1, cols], limits);
             job.unwrap().launches.len()
         };
         assert_eq!(n_launches(1, 1 << 27), 1);
@@ -367,7 +368,8 @@ mod tests {
 
     #[test]
     fn parts_of_rows_cover_them_once() {
-        let job = reduce_rows_job(Reduction::Max, 1, (1 << 26) + 77, Limits::WEBGPU).unwrap();
+        let cols = (1 << 26) + 77;
+        let job = reduce_rows_job(Reduction::Max, DType::F32, [1, cols], Limits::WEBGPU).unwrap();
         let mut ends = (0, 0);
         for launch in &job.launches[..3] {
             let (Arg::Slice(_, input), Arg::Slice(_, out)) = (&launch.args[0], &launch.args[2])

@@ -9,6 +9,11 @@ use crate::Result;
 use crate::build::{Address, Comparison, Operand, Ordering, PtxType, Space, WarpReduction};
 use crate::intrinsics::{self, Intrinsic};
 
+/// Lowest compute capability that rounds two numbers to halves by one instruction.
+const ROUND_PAIR_SM: u32 = 80;
+/// Selector of `prmt` for the high halves of two words.
+const HIGH_HALVES: u32 = 0x7632;
+
 impl Lowering<'_> {
     /// Returns the intrinsic that a function is, if this kernel can use its lowering.
     pub(super) fn intrinsic_of(&self, function: Handle<Function>) -> Option<Intrinsic> {
@@ -19,6 +24,7 @@ impl Lowering<'_> {
         let has_redux = self.options.sm >= super::subgroup::REDUX_SM;
         intrinsics::find(name, text).filter(|intrinsic| match intrinsic {
             Intrinsic::Funnel | Intrinsic::NormalExp2 | Intrinsic::Half => true,
+            Intrinsic::TwoHalves => self.options.sm >= ROUND_PAIR_SM,
             Intrinsic::Agree => is_warp && has_redux,
             Intrinsic::Merge => is_warp && has_redux && self.owns_its_variables(function),
             Intrinsic::Peers => self.n_invocations() == 32 && self.owns_its_variables(function),
@@ -79,6 +85,7 @@ impl Lowering<'_> {
             Some(Intrinsic::AwaitStaged) => Ok(self.await_staged(arguments)),
             Some(Intrinsic::NormalExp2) => Ok(self.normal_exp2(arguments)),
             Some(Intrinsic::Half) => Ok(self.half(arguments)),
+            Some(Intrinsic::TwoHalves) => Ok(self.two_halves(arguments)),
             // The registers of a matrix of sums are its elements, in this order.
             Some(Intrinsic::ElementsOf | Intrinsic::MatrixOf) => Ok(arguments.first().cloned()),
             Some(Intrinsic::LeftOf) => self.left_factor(arguments),
@@ -162,6 +169,27 @@ impl Lowering<'_> {
             return None;
         };
         Some(self.single_of_half(bits[0]).into())
+    }
+
+    /// Rounds a pair, and gives NaNs, which the instruction makes positive with all bits set, the bits that the text gives them.
+    fn two_halves(&mut self, arguments: &[Value]) -> Option<Value> {
+        let [Value::Leaves(x)] = arguments else {
+            return None;
+        };
+        let rounded = self.kernel.round_pair(false, x[0], x[1]);
+        let bits = [x[0], x[1]].map(|x| x.bitcast(PtxType::U32));
+        let signs = self.kernel.prmt(bits[0], bits[1], HIGH_HALVES);
+        let signs = self.kernel.and(signs, 0x8000_8000u32);
+        let quiet = self.kernel.or(signs, 0x7e00_7e00u32);
+        let mut nans = Vec::with_capacity(2);
+        for (x, half) in x.iter().zip([0xffffu32, 0xffff_0000]) {
+            let is_nan = self.kernel.is_nan(*x);
+            nans.push(self.kernel.select(is_nan, half, 0u32));
+        }
+        let nans = self.kernel.or(nans[0], nans[1]);
+        let changed = self.kernel.xor(rounded, quiet);
+        let changed = self.kernel.and(changed, nans);
+        Some(Operand::from(self.kernel.xor(rounded, changed)).into())
     }
 
     fn funnel(&mut self, arguments: &[Value]) -> Result<Option<Value>> {

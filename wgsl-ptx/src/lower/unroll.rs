@@ -13,6 +13,8 @@ use crate::build::Operand;
 const MAX_TURNS: usize = 16;
 /// Most expressions and statements of an unrolled loop in total, including called functions.
 const MAX_SIZE: usize = 512;
+/// The same for loops that index an array of registers by their counter, which would be copied to memory otherwise.
+const MAX_SIZE_OF_ARRAYS: usize = 4096;
 /// The same for loops that multiply matrices, whose code is short where the addresses of the matrices are constants.
 const MAX_SIZE_OF_PRODUCTS: usize = 8192;
 
@@ -102,6 +104,7 @@ impl Lowering<'_> {
         let trip_count = self.trip_count(start, bound, step, comparison, update)?;
         let most = match multiplies(function, body) {
             true => MAX_SIZE_OF_PRODUCTS,
+            false if indexes(function, counter, body) => MAX_SIZE_OF_ARRAYS,
             false => MAX_SIZE,
         };
         let fits = trip_count.filter(|trip_count| trip_count.saturating_mul(size) <= most);
@@ -211,6 +214,24 @@ fn multiplies(function: &Function, block: &Block) -> bool {
         }),
         Statement::Block(block) => multiplies(function, block),
         Statement::Loop { body, .. } => multiplies(function, body),
+        _ => false,
+    })
+}
+
+/// Returns true if a block indexes an array variable of the function by the counter.
+fn indexes(function: &Function, counter: Handle<LocalVariable>, block: &Block) -> bool {
+    block.iter().any(|statement| match statement {
+        Statement::Emit(range) => range.clone().any(|handle| {
+            let Expression::Access { base, index } = function.expressions[handle] else {
+                return false;
+            };
+            let is_variable = matches!(function.expressions[base], Expression::LocalVariable(_));
+            is_variable && loads(function, counter, index)
+        }),
+        Statement::Block(block) => indexes(function, counter, block),
+        Statement::If { accept, reject, .. } => {
+            indexes(function, counter, accept) || indexes(function, counter, reject)
+        }
         _ => false,
     })
 }

@@ -12,6 +12,13 @@ fn power(base: u32, n: u32) -> u32 {
     return p;
 }
 
+// About 30 expressions.
+fn stirred(x: u32) -> u32 {
+    let a = (x ^ (x << 13)) * 0x9e3779b1 + (x >> 7);
+    let b = (a ^ (a >> 15)) * 0x85ebca6b + (a << 3);
+    return ((b ^ (b >> 13)) * 0xc2b2ae35) ^ (a & 0xffff) ^ (b | 0x10001);
+}
+
 @compute @workgroup_size(64)
 fn main(@builtin(local_invocation_index) i: u32) {
     let at = 12 * i;
@@ -88,6 +95,14 @@ fn main(@builtin(local_invocation_index) i: u32) {
     var grown = 0u;
     for (var k = 0u; k <= 3; k++) {
         grown = grown + output[at + k];
+    }
+    // A long body that indexes an array, which stays in registers.
+    var kept: array<u32, 8>;
+    for (var k = 0u; k < 8; k++) {
+        kept[k] = stirred(stirred(stirred(input[i] + k))) ^ stirred(k);
+    }
+    for (var k = 0u; k < 8; k++) {
+        grown ^= kept[k];
     }
     output[at + 11] = grown;
 }
