@@ -237,10 +237,7 @@ impl Op {
 }
 
 /// Assigns the given inputs, in order, to weight and bias.
-pub(crate) fn weight_and_bias<T>(
-    columns: [bool; 2],
-    mut given: impl Iterator<Item = T>,
-) -> [Option<T>; 2] {
+fn weight_and_bias<T>(columns: [bool; 2], mut given: impl Iterator<Item = T>) -> [Option<T>; 2] {
     columns.map(|is_given| is_given.then(|| given.next()).flatten())
 }
 

@@ -1,12 +1,12 @@
 //! Records element-wise operations.
 
-use super::{AnyOperand, Operand, Recording};
+use super::{AnyOperand, Given, Operand, Plan, Recording};
 use crate::Result;
 use crate::gpu::{Buffer, Sized64};
-use crate::kernels::Slot;
 use crate::kernels::tensor::{
     CopyAxis, Elementwise, MAX_STEPS, Source, Strided, copy_job, elementwise_job,
 };
+use crate::kernels::{Job, Limits, Slot};
 use crate::tensor::{MAX_RANK, Shape, Step, TensorView};
 
 /// Axes of a tensor, innermost first. Axes of length 1 are left out, and neighbouring axes are merged if the strides of
@@ -112,10 +112,7 @@ impl Recording {
         let b = b
             .zip(b_view.as_ref())
             .map(|(b, view)| Operand { view, ..b });
-        if self
-            .in_one_job(steps, a.of_f32(), b.map(Operand::of_f32), shape, out)
-            .await?
-        {
+        if self.in_one_job(steps, a, b, shape, out).await? {
             return Ok(());
         }
         // Operands whose strides are too large for a binding are copied to contiguous memory first.
@@ -134,86 +131,25 @@ impl Recording {
         };
         let a = a_copy.as_ref().map_or(a, copied);
         let b = b.map(|b| b_copy.as_ref().map_or(b, copied));
-        self.in_one_job(steps, a.of_f32(), b.map(Operand::of_f32), shape, out)
-            .await
-            .map(drop)
+        self.in_one_job(steps, a, b, shape, out).await.map(drop)
     }
 
-    /// Applies steps in turn to `a` and `b`, which have the type of `out` and are broadcast to `shape`, in one launch. Returns false, and
-    /// records nothing, if that takes more launches.
-    pub(crate) async fn elementwise_in_one_job(
-        &mut self,
-        steps: &[Step],
-        a: AnyOperand<'_>,
-        b: Option<AnyOperand<'_>>,
-        shape: &Shape,
-        out: &Buffer,
-    ) -> Result<bool> {
-        if launch_len(steps) < steps.len() {
-            return Ok(false);
-        }
-        let b = b.filter(|_| steps.iter().any(|step| step.takes_two()));
-        let a_view = a.view.broadcast_to(shape)?;
-        let b_view = b.map(|b| b.view.broadcast_to(shape)).transpose()?;
-        let a = AnyOperand { view: &a_view, ..a };
-        let b = b.zip(b_view.as_ref());
-        let b = b.map(|(b, view)| AnyOperand { view, ..b });
-        self.in_one_job(steps, a, b, shape, out).await
-    }
-
-    /// Records the steps on operands of `shape` and of one type, which `out` has too. Returns false, and records nothing, if the operands
-    /// do not fit in bindings.
+    /// Records the steps on operands of `shape`. Returns false, and records nothing, if the operands do not fit in
+    /// bindings.
     async fn in_one_job(
         &mut self,
         steps: &[Step],
-        a: AnyOperand<'_>,
-        b: Option<AnyOperand<'_>>,
+        a: Operand<'_>,
+        b: Option<Operand<'_>>,
         shape: &Shape,
         out: &Buffer,
     ) -> Result<bool> {
-        let operands = || [Some(a), b].into_iter().flatten();
-        let strided = operands().filter(|operand| operand.dense_start().is_none());
-        let strides: Vec<&[usize]> = strided.map(|operand| operand.view.strides()).collect();
-        let is_one = |strides: &&[usize]| strides.iter().all(|&n| n == 0);
-        let axes = match strides.iter().all(is_one) {
-            // A single repeated element needs no axes.
-            true => Axes::none(strides.len()),
-            false => merged_axes(shape, &strides),
-        };
-        let mut lists = axes.strides.iter();
-        let mut source = |operand: AnyOperand<'_>| match operand.dense_start() {
-            Some(start) => (Source::Dense, start),
-            None => {
-                let strides = lists.next().into_iter().flatten();
-                let strided = Strided {
-                    offset: operand.view.offset() as u64,
-                    strides: strides.map(|&stride| stride as u64).collect(),
-                    n: operand.buffer.n_bytes() / operand.dtype.n_bytes() as u64,
-                };
-                (Source::Strided(strided), 0)
-            }
-        };
-        let (a_source, a_start) = source(a);
-        let b_source = b.map(&mut source);
-        let dims: Vec<u64> = axes.dims.iter().map(|&dim| dim as u64).collect();
-        let what = Elementwise {
-            n: shape.n_elements() as u64,
-            dims: &dims,
-            a: a_source,
-            b: b_source.as_ref().map(|(source, _)| source.clone()),
-            dtype: a.dtype,
-            steps,
-        };
-        let limits = self.limits();
-        if !what.fits(limits.binding_bytes) {
+        let operands = (a.of_f32(), b.map(Operand::of_f32));
+        let Some((job, starts)) = job_of_steps(steps, operands, shape, self.limits())? else {
             return Ok(false);
-        }
-        let job = elementwise_job(&what, limits)?;
-        let mut given = vec![(Slot::A, a.buffer, a_start), (Slot::Out, out, 0)];
-        if let (Some(b), Some((_, start))) = (b, b_source) {
-            given.push((Slot::B, b.buffer, start));
-        }
-        self.run(&job, &given).await?;
+        };
+        let buffers = [Some(a.buffer), b.map(|b| b.buffer)];
+        self.run(&job, &given(buffers, starts, out)).await?;
         Ok(true)
     }
 
@@ -244,6 +180,97 @@ impl Recording {
         self.run(&job, &[(Slot::A, a.buffer, 0), (Slot::Out, out, 0)])
             .await
     }
+}
+
+impl<'a> Plan<'a> {
+    /// Plans steps that are applied in turn to `a` and `b`, which have the type of `out` and are broadcast to its shape. Returns `None` if
+    /// that takes more than one job.
+    pub(super) fn of_steps(
+        steps: &[Step],
+        a: AnyOperand<'a>,
+        b: Option<AnyOperand<'a>>,
+        out: AnyOperand<'a>,
+        limits: Limits,
+    ) -> Result<Option<Self>> {
+        if launch_len(steps) < steps.len() {
+            return Ok(None);
+        }
+        let shape = out.view.shape();
+        let b = b.filter(|_| steps.iter().any(|step| step.takes_two()));
+        let a_view = a.view.broadcast_to(shape)?;
+        let b_view = b.map(|b| b.view.broadcast_to(shape)).transpose()?;
+        let b_operand = b.zip(b_view.as_ref());
+        let operands = (
+            AnyOperand { view: &a_view, ..a },
+            b_operand.map(|(b, view)| AnyOperand { view, ..b }),
+        );
+        let planned = job_of_steps(steps, operands, shape, limits)?;
+        Ok(planned.map(|(job, starts)| {
+            let buffers = [Some(a.buffer), b.map(|b| b.buffer)];
+            let given = given(buffers, starts, out.buffer);
+            Self { job, given }
+        }))
+    }
+}
+
+/// Returns the job of steps on operands of `shape` and of one type, and the offsets of the operands' bindings in bytes; `None` if
+/// the operands do not fit in bindings.
+fn job_of_steps(
+    steps: &[Step],
+    (a, b): (AnyOperand<'_>, Option<AnyOperand<'_>>),
+    shape: &Shape,
+    limits: Limits,
+) -> Result<Option<(Job, [Option<u64>; 2])>> {
+    let operands = || [Some(a), b].into_iter().flatten();
+    let strided = operands().filter(|operand| operand.dense_start().is_none());
+    let strides: Vec<&[usize]> = strided.map(|operand| operand.view.strides()).collect();
+    let is_one = |strides: &&[usize]| strides.iter().all(|&n| n == 0);
+    let axes = match strides.iter().all(is_one) {
+        // A single repeated element needs no axes.
+        true => Axes::none(strides.len()),
+        false => merged_axes(shape, &strides),
+    };
+    let mut lists = axes.strides.iter();
+    let mut source = |operand: AnyOperand<'_>| match operand.dense_start() {
+        Some(start) => (Source::Dense, start),
+        None => {
+            let strides = lists.next().into_iter().flatten();
+            let strided = Strided {
+                offset: operand.view.offset() as u64,
+                strides: strides.map(|&stride| stride as u64).collect(),
+                n: operand.buffer.n_bytes() / operand.dtype.n_bytes() as u64,
+            };
+            (Source::Strided(strided), 0)
+        }
+    };
+    let (a_source, a_start) = source(a);
+    let b_source = b.map(&mut source);
+    let dims: Vec<u64> = axes.dims.iter().map(|&dim| dim as u64).collect();
+    let what = Elementwise {
+        n: shape.n_elements() as u64,
+        dims: &dims,
+        a: a_source,
+        b: b_source.as_ref().map(|(source, _)| source.clone()),
+        dtype: a.dtype,
+        steps,
+    };
+    if !what.fits(limits.binding_bytes) {
+        return Ok(None);
+    }
+    let job = elementwise_job(&what, limits)?;
+    let b_start = b_source.map(|(_, start)| start);
+    Ok(Some((job, [Some(a_start), b_start])))
+}
+
+/// Returns what a job of steps is given.
+fn given<'a>(
+    buffers: [Option<&'a Buffer>; 2],
+    starts: [Option<u64>; 2],
+    out: &'a Buffer,
+) -> Vec<Given<'a>> {
+    let bound = [Slot::A, Slot::B].into_iter().zip(buffers).zip(starts);
+    let bound = bound.filter_map(|((slot, buffer), start)| Some((slot, buffer?, start?)));
+    bound.chain([(Slot::Out, out, 0)]).collect()
 }
 
 /// Returns the number of leading steps that one launch can run. At most one of them may have two operands.
