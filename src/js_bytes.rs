@@ -59,6 +59,14 @@ impl JsBytes {
         })
     }
 
+    /// Writes a byte of each page of a new array, so that the page faults are over when its contents arrive.
+    #[cfg(web_tensor)]
+    pub(crate) fn touch(&self) {
+        for at in (0..self.array.length()).step_by(4096) {
+            self.array.set_index(at, 0);
+        }
+    }
+
     /// Returns the arrays one after the other in one array. A single one is not copied.
     ///
     /// # Errors

@@ -313,12 +313,8 @@ impl Recording {
     pub(crate) async fn download_bits(&mut self, a: AnyOperand<'_>) -> Result<Download> {
         let n = a.view.shape().n_elements();
         if n == 0 {
-            return Ok(Download(None));
+            return Ok(Download(Vec::new()));
         }
-        let n_bytes = 4 * n.div_ceil(2) as u64;
-        let host = self
-            .device()
-            .allocate_host_uncleared(n_bytes, HostUse::Download)?;
         // Copies start at words.
         let (buffer, start) = match a.view.is_contiguous() && a.view.offset().is_multiple_of(2) {
             true => (a.buffer.clone(), 2 * a.view.offset() as u64),
@@ -328,9 +324,7 @@ impl Recording {
                 (copy, 0)
             }
         };
-        let (to, from) = (Place::Host(&host, 0), Place::Device(&buffer, start));
-        self.stream.copy(to, from, n_bytes)?;
-        Ok(Download(Some(host)))
+        self.download_bytes(&buffer, start, 4 * n.div_ceil(2) as u64)
     }
 }
 

@@ -56,6 +56,12 @@ impl<'a> Operand<'a> {
 /// A buffer for a slot of a job, and the offset in bytes at which its data start.
 pub(crate) type Given<'a> = (Slot, &'a Buffer, u64);
 
+/// A job and the buffers that it is given.
+struct Plan<'a> {
+    job: Job,
+    given: Vec<Given<'a>>,
+}
+
 /// A buffer bound to a slot of a job, the offset in bytes of its data, and the number of bytes that the job uses.
 struct Bound {
     slot: Slot,
@@ -292,19 +298,30 @@ impl Recording {
 
     /// Records the download of a range of elements.
     pub(crate) fn download(&mut self, from: &Buffer, range: Range<usize>) -> Result<Download> {
-        let n_bytes = 4 * range.len() as u64;
-        if n_bytes == 0 {
-            return Ok(Download(None));
+        let (start, n_bytes) = (4 * range.start as u64, 4 * range.len() as u64);
+        self.download_bytes(from, start, n_bytes)
+    }
+
+    /// Records the download of a range of bytes, whole words.
+    pub(super) fn download_bytes(
+        &mut self,
+        from: &Buffer,
+        start: u64,
+        n_bytes: u64,
+    ) -> Result<Download> {
+        let mut parts = Vec::new();
+        let mut at = 0;
+        while at < n_bytes {
+            let length = MOST_OF_PART.min(n_bytes - at);
+            let host = self
+                .device
+                .allocate_host_uncleared(length, HostUse::Download)?;
+            let (to, from) = (Place::Host(&host, 0), Place::Device(from, start + at));
+            self.stream.copy(to, from, length)?;
+            parts.push(host);
+            at += length;
         }
-        let host = self
-            .device
-            .allocate_host_uncleared(n_bytes, HostUse::Download)?;
-        let (to, from) = (
-            Place::Host(&host, 0),
-            Place::Device(from, 4 * range.start as u64),
-        );
-        self.stream.copy(to, from, n_bytes)?;
-        Ok(Download(Some(host)))
+        Ok(Download(parts))
     }
 
     pub(crate) fn submit(mut self) -> Result<Submitted> {
@@ -335,32 +352,37 @@ fn check_room(buffer: &Buffer, start: u64, n_bytes: u64) -> Result<()> {
     })
 }
 
-/// A download in progress; `None` for no elements.
-pub(crate) struct Download(pub(in crate::tensor) Option<HostBuffer>);
+/// Most bytes of a staging buffer of a download. A browser copies from one while the page copies from another.
+const MOST_OF_PART: u64 = if cfg!(target_arch = "wasm32") {
+    8 << 20
+} else {
+    1 << 62
+};
+
+/// A download in progress: staging buffers whose contents follow each other.
+pub(crate) struct Download(pub(in crate::tensor) Vec<HostBuffer>);
 
 impl Download {
     /// Waits for the elements, after the recording was submitted, and copies them to `out`.
     pub(crate) async fn read_into(self, out: &mut [f32]) -> Result<()> {
-        let Some(host) = self.0 else {
-            return Ok(());
-        };
-        let n_bytes = host.n_bytes();
-        let copy = |bytes: &[u8]| crate::copy::copy(bytemuck::cast_slice_mut(out), bytes);
-        host.read_async(0..n_bytes, copy).await
+        self.read_bytes_into(bytemuck::cast_slice_mut(out)).await
     }
 
     /// Waits for the bits of elements of 16 bits, and copies them to `out`.
     pub(crate) async fn read_bits_into(self, out: &mut [u16]) -> Result<()> {
-        let Some(host) = self.0 else {
-            return Ok(());
-        };
-        let n_bytes = size_of_val(out) as u64;
-        let copy = |bytes: &[u8]| {
-            let out: &mut [u8] = bytemuck::cast_slice_mut(out);
-            // Transfers are whole words.
-            crate::copy::copy(out, &bytes[..n_bytes as usize]);
-        };
-        host.read_async(0..host.n_bytes(), copy).await
+        self.read_bytes_into(bytemuck::cast_slice_mut(out)).await
+    }
+
+    async fn read_bytes_into(self, mut out: &mut [u8]) -> Result<()> {
+        for host in self.0 {
+            // Transfers are whole words, of which the last may have 16 bits more.
+            let n_bytes = out.len().min(host.n_bytes() as usize);
+            let (part, rest) = out.split_at_mut(n_bytes);
+            out = rest;
+            let copy = |bytes: &[u8]| crate::copy::copy(part, &bytes[..n_bytes]);
+            host.read_async(0..host.n_bytes(), copy).await?;
+        }
+        Ok(())
     }
 }
 

@@ -161,7 +161,7 @@ impl GpuDevice {
     ) -> Result<Download> {
         let n = result.shape().n_elements();
         if n == 0 {
-            return Ok(Download(None));
+            return Ok(Download(Vec::new()));
         }
         let mut recording = Recording::new(self);
         let mut buffers = Vec::with_capacity(inputs.len());

@@ -1,6 +1,11 @@
 //! Transfers between tensors and JavaScript arrays, without a copy in the module's memory, and operations on such
 //! arrays.
 
+use std::future::poll_fn;
+use std::pin::pin;
+
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+
 use super::arrays::{Array, Elements};
 use super::backend::GpuBackend;
 use super::batch::{BufferId, GpuCommandBatch};
@@ -32,13 +37,30 @@ impl Recording {
 
 impl Download {
     /// Waits for the elements, after the recording was submitted, and copies them to a new array; returns its bytes.
+    ///
+    /// Two parts are mapped at a time: the browser copies one to the memory of the page while the page copies the other.
     pub(super) async fn into_js_async(self) -> Result<JsBytes> {
-        let Some(host) = self.0 else {
-            return JsBytes::zeros(0);
-        };
-        let out = JsBytes::zeros(host.n_bytes() as usize)?;
-        host.read_js_async(0..host.n_bytes(), &out, 0).await?;
-        Ok(out)
+        let n_bytes: u64 = self.0.iter().map(Sized64::n_bytes).sum();
+        let array = JsBytes::zeros(n_bytes as usize)?;
+        let out = array.clone();
+        let mut at = 0;
+        let reads = self.0.iter().map(|host| {
+            let start = at;
+            at += host.n_bytes() as usize;
+            host.read_js_async(0..host.n_bytes(), &out, start)
+        });
+        let mut all = pin!(stream::iter(reads).buffered(2).try_collect::<()>());
+        let mut is_touched = self.0.len() < 2;
+        let done = poll_fn(|context| {
+            let polled = all.as_mut().poll(context);
+            if polled.is_pending() && !is_touched {
+                is_touched = true;
+                out.touch();
+            }
+            polled
+        });
+        done.await?;
+        Ok(array)
     }
 }
 
