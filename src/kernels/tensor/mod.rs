@@ -179,6 +179,11 @@ const fn elements_of_type(dtype: DType, max_binding_bytes: u64) -> u64 {
     if n < 1 << 31 { n } else { (1 << 31) - 4 }
 }
 
+/// Returns the bytes of the largest binding all of whose elements kernels can index.
+fn indexable_bytes(dtype: DType, max_binding_bytes: u64) -> u64 {
+    max_binding_bytes.min((dtype.n_bytes() as u64) << 31)
+}
+
 /// Returns the number of elements that fit in a slice at any position: slices are rounded outwards to the alignment.
 const fn elements_of_slice(max_binding_bytes: u64) -> u64 {
     elements_of_binding(max_binding_bytes).saturating_sub(SLICE)

@@ -1,7 +1,9 @@
 //! Jobs of the normalisation of rows.
 
 use super::row_workgroup::RowWorkgroup;
-use super::{R, U, W, check_row, check_sizes, kernel, padded_bytes, rows_in_parts};
+use super::{
+    R, U, W, check_row, check_sizes, indexable_bytes, kernel, padded_bytes, rows_in_parts,
+};
 use crate::Result;
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Slot};
 use crate::ops::{DType, Norm};
@@ -27,7 +29,7 @@ pub fn norm_job(
     [has_weight, has_bias]: [bool; 2],
     limits: Limits,
 ) -> Result<Job> {
-    let max_binding_bytes = limits.binding_bytes;
+    let max_binding_bytes = indexable_bytes(dtype, limits.binding_bytes);
     check_sizes(&[&[rows, cols]])?;
     check_row(cols, dtype, max_binding_bytes)?;
     let n_words = cols / dtype.per_word();
@@ -92,5 +94,31 @@ pub(in crate::kernels) fn norm_launch(
         ),
         grid: rows_of.grid(rows),
         args: vec![a, weight, bias, out, Arg::Params(params)],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Kernels count elements in 32 bits, and look a little beyond the last one.
+    #[test]
+    fn launches_index_fewer_than_half_of_all_elements_of_32_bits() {
+        let limits = Limits::of_bindings(1 << 40);
+        for dtype in [DType::F32, DType::F16, DType::BF16] {
+            let (rows, cols) = (1 << 20, 1 << 13);
+            let norm = Norm::Rms { epsilon: 1e-5 };
+            let job = norm_job(norm, dtype, [rows, cols], [false; 2], limits).unwrap();
+            let mut n_rows = 0;
+            for launch in &job.launches {
+                let Some(Arg::Params(words)) = launch.args.last() else {
+                    panic!("{launch:?}");
+                };
+                let end = u64::from(words[3]) + u64::from(words[0]) * cols;
+                assert!(end <= 1 << 31, "{dtype:?}: {end} elements");
+                n_rows += u64::from(words[0]);
+            }
+            assert_eq!(n_rows, rows);
+        }
     }
 }

@@ -1,7 +1,9 @@
 //! Jobs of softmax over rows.
 
 use super::row_workgroup::RowWorkgroup;
-use super::{R, U, W, check_row, check_sizes, kernel, padded_bytes, rows_in_parts};
+use super::{
+    R, U, W, check_row, check_sizes, indexable_bytes, kernel, padded_bytes, rows_in_parts,
+};
 use crate::Result;
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Slot};
 use crate::ops::DType;
@@ -20,7 +22,7 @@ pub(super) static HALVES_LONG: KernelInfo = kernel("tensor_softmax_long", OF_HAL
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, for a row that is larger than a binding,
 /// and for rows of 16 bits that are not whole words, see `takes_row`.
 pub fn softmax_job(dtype: DType, [rows, cols]: [u64; 2], log: bool, limits: Limits) -> Result<Job> {
-    let max_binding_bytes = limits.binding_bytes;
+    let max_binding_bytes = indexable_bytes(dtype, limits.binding_bytes);
     check_sizes(&[&[rows, cols]])?;
     check_row(cols, dtype, max_binding_bytes)?;
     let n_words = cols / dtype.per_word();
