@@ -4,7 +4,7 @@ use pagepress::gpu::GpuDevice;
 use pagepress::tensor::layer::Norm;
 use pagepress::tensor::{DType, GpuTensor, Reduction, Shape, Step};
 
-use crate::halves::{HALVES, from_bits, halves, to_bits};
+use crate::halves::{HALVES, both, from_bits, halves, to_bits};
 use crate::naive::numbers;
 use crate::subject::Subject;
 use crate::tolerance::NORM;
@@ -48,18 +48,6 @@ async fn check(what: &str, dtype: DType, half: GpuTensor, wide: GpuTensor) {
             half.shape()
         );
     }
-}
-
-/// Calls a method on tensors of 16 bits and on the same tensors in f32, and compares the results.
-macro_rules! both {
-    ($dtype:expr, |$($name:ident),+| $body:expr) => {{
-        let half = { $(let $name = &$name;)+ $body.await.unwrap() };
-        let wide = {
-            $(let $name = &$name.cast_async(DType::F32).await.unwrap();)+
-            $body.await.unwrap()
-        };
-        check(stringify!($body), $dtype, half, wide).await;
-    }};
 }
 
 pub async fn rows_of_halves_are_normalised(subject: &Subject) {

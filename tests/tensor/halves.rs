@@ -208,7 +208,7 @@ async fn check(what: &str, dtype: DType, half: GpuTensor, wide: GpuTensor) {
     assert_eq!(words(&values), words(&from_bits(dtype, &exact)), "{what}");
 }
 
-/// Calls a method on tensors of 16 bits and on the same tensors in f32, and compares the results.
+/// Calls a method on tensors of 16 bits and on the same tensors in f32, and compares the results by the `check` of the file.
 macro_rules! both {
     ($dtype:expr, |$($name:ident),+| $body:expr) => {{
         let half = { $(let $name = &$name;)+ $body.await.unwrap() };
@@ -219,6 +219,7 @@ macro_rules! both {
         check(stringify!($body), $dtype, half, wide).await;
     }};
 }
+pub(crate) use both;
 
 pub async fn operations_round_the_results_of_f32(subject: &Subject) {
     let Subject::Gpu(device) = subject else {
