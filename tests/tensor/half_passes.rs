@@ -12,6 +12,11 @@ use crate::tolerance::NORM;
 /// Columns of rows that invocations hold in registers, that they read several times, and that are not whole words.
 const COLS: [usize; 8] = [2, 33, 254, 1000, 4098, 8191, 33_000, 70_002];
 
+/// Number of rows of tests, fewer of long ones.
+fn n_rows(cols: usize) -> usize {
+    if cols > 5000 { 2 } else { 5 }
+}
+
 async fn rows_of(device: &GpuDevice, dtype: DType, rows: usize, cols: usize) -> GpuTensor {
     let mut values = numbers(rows * cols, 210 + cols as u64, 3.0);
     if rows > 3 {
@@ -56,7 +61,7 @@ pub async fn rows_of_halves_are_normalised(subject: &Subject) {
     };
     for dtype in HALVES {
         for cols in COLS {
-            let rows = if cols > 5000 { 2 } else { 5 };
+            let rows = n_rows(cols);
             let a = rows_of(device, dtype, rows, cols).await;
             let weight = halves(device, dtype, &numbers(cols, 230, 2.0), &[cols]).await;
             let bias = halves(device, dtype, &numbers(cols, 231, 1.0), &[cols]).await;
@@ -97,7 +102,7 @@ pub async fn rows_of_halves_are_reduced(subject: &Subject) {
     };
     for dtype in HALVES {
         for cols in COLS {
-            let rows = if cols > 5000 { 2 } else { 5 };
+            let rows = n_rows(cols);
             let a = rows_of(device, dtype, rows, cols).await;
             let b = rows_of(device, dtype, rows, cols).await;
             for reduction in [

@@ -3,7 +3,7 @@
 //
 // The kernel declares `override WIDTH`, the lanes of a row, the binding `a` of `Stored`, and `params` with `cols`, the length of a row.
 
-/// What the bindings `a` and `out` are arrays of.
+/// Element type of the bindings `a` and `out`.
 alias Stored = f32;
 
 /// Returns the first column of a lane.

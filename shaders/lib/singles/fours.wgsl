@@ -2,7 +2,7 @@
 //
 // The kernel declares bindings of `Four`.
 
-/// What the bindings are arrays of: four elements.
+/// Element type of the bindings: a group of four elements.
 alias Four = vec4<f32>;
 
 /// Returns the elements of a group.

@@ -4,7 +4,9 @@ use super::{
     R, SLICE, U, W, beyond_binding, check_sizes, elements_around, elements_of_slice,
     elements_of_type,
 };
-use super::{THREADS, grid, how_many, kernel, padded_bytes_of, part, parts, second, span};
+use super::{
+    THREADS, grid, how_many, kernel, padded_bytes_of, part, parts, second, span, type_override,
+};
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Slot};
 use crate::ops::{DType, MAX_RANK, Step};
 use crate::{Error, Result};
@@ -250,7 +252,7 @@ fn launch(what: &Elementwise<'_>, [from, to]: [u64; 2], limits: Limits) -> Launc
         ("LAYOUT_A", layout(&what.a)),
         ("LAYOUT_B", what.b.as_ref().map_or(2, layout)),
     ];
-    overrides.extend((what.dtype != DType::F32).then_some(("TO", what.dtype.code())));
+    overrides.extend(type_override(what.dtype));
     let names = ["STEP_0", "STEP_1", "STEP_2", "STEP_3"];
     let codes = what.steps.iter().map(|step| step.code());
     overrides.extend(names.into_iter().zip(codes));

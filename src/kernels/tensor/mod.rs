@@ -173,6 +173,11 @@ const fn elements_of_binding(max_binding_bytes: u64) -> u64 {
     if n < 1 << 31 { n } else { (1 << 31) - 4 }
 }
 
+/// Returns the override of a kernel's text for 16 bits that names the type; none for f32.
+fn type_override(dtype: DType) -> Option<(&'static str, u32)> {
+    (dtype != DType::F32).then_some(("TO", dtype.code()))
+}
+
 /// Returns the number of elements of a type in the largest binding, limited to what kernels can index.
 const fn elements_of_type(dtype: DType, max_binding_bytes: u64) -> u64 {
     let n = elements_of_binding(max_binding_bytes) * dtype.per_word();

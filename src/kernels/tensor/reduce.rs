@@ -6,6 +6,7 @@ use super::{
 };
 use super::{
     grid, kernel, padded_bytes, padded_bytes_of, part, parts, previous_power_of_two, second,
+    type_override,
 };
 use crate::Result;
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Slot};
@@ -187,7 +188,7 @@ impl RowLevel {
             ("WIDTH", self.width as u32),
             ("ALIGNED", aligned.into()),
         ];
-        overrides.extend((self.dtype != DType::F32).then_some(("TO", self.dtype.code())));
+        overrides.extend(type_override(self.dtype));
         Launch {
             kernel: match self.dtype {
                 DType::F32 => &ROWS,

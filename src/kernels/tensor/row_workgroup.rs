@@ -1,6 +1,6 @@
 //! [`RowWorkgroup`]: the workgroups of kernels that hold whole rows in registers.
 
-use super::{grid, previous_power_of_two};
+use super::{grid, previous_power_of_two, type_override};
 use crate::kernels::{Limits, Registers};
 use crate::ops::DType;
 
@@ -64,8 +64,8 @@ impl RowWorkgroup {
             ("THREADS", self.threads as u32),
             ("HELD4", self.held4),
         ];
-        let of_halves = (dtype != DType::F32).then_some(("TO", dtype.code()));
-        shared.into_iter().chain(of_halves).chain(own).collect()
+        let shared = shared.into_iter().chain(type_override(dtype));
+        shared.chain(own).collect()
     }
 
     /// Returns the grid for a number of rows.
