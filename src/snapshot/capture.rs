@@ -1,10 +1,12 @@
 //! [`Capture`]: takes the next version of an image.
 
+use std::ops::Range;
+
 use super::hash::{ContentHash, PagesByHash, insert};
 use super::pages::{Layout, Region};
 use super::version::{Block, Origin, Page, Version};
 use crate::lz4::{PageEntry, PageKind, fill_word};
-use crate::memory::{extend, reserve, with_room};
+use crate::memory::{reserve, with_room};
 use crate::{Error, Result};
 
 #[cfg(not(target_arch = "wasm32"))]
@@ -17,7 +19,7 @@ const TASK_BYTES: usize = 256 << 10;
 /// Largest offset of a block in a layer, so that no sum of offset and length overflows.
 const MAX_OFFSET: u64 = 1 << 62;
 
-/// A version in the making: [`add`](Self::add) takes the image in parts and returns the pages to compress, and
+/// A version in the making: [`add`](Self::add) takes the image in parts and tells which pages to compress, and
 /// [`store`](Self::store) takes the places of their blocks.
 #[derive(Debug)]
 pub struct Capture {
@@ -39,7 +41,7 @@ struct Base {
     /// The first page with each hash, once it is needed.
     by_hash: Option<PagesByHash>,
     /// The pages of the base for each region of the capture.
-    regions: Vec<std::ops::Range<usize>>,
+    regions: Vec<Range<usize>>,
 }
 
 impl Capture {
@@ -62,25 +64,40 @@ impl Capture {
         })
     }
 
-    /// Takes the next bytes of the image: whole pages of one region, or the rest of a region. Appends the pages to compress to
-    /// `out`. Unless such a page is the last of its region it has the bytes of a page.
+    /// Returns the bytes of a page.
+    #[must_use]
+    pub fn page_size(&self) -> u32 {
+        self.layout.page_size
+    }
+
+    /// Takes the next bytes of the image: whole pages of one region, or the rest of a region. Returns the ranges of `bytes` that
+    /// are the pages to compress, in order. Only the last page of a region can be shorter than a page.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for bytes that are no whole pages of one region, [`Error::OutOfMemory`].
-    pub fn add(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    pub fn add(&mut self, bytes: &[u8]) -> Result<Vec<Range<usize>>> {
         let page_size = self.layout.page_size as usize;
         self.check(bytes)?;
-        for (page, (hash, word)) in bytes.chunks(page_size).zip(hashes(bytes, page_size)?) {
+        let mut ranges: Vec<Range<usize>> = Vec::new();
+        let starts = (0..bytes.len()).step_by(page_size);
+        for (start, (hash, word)) in starts.zip(hashes(bytes, page_size)?) {
             let (origin, block) = self.find(hash, word)?;
             if origin == Origin::Added {
                 reserve(&mut self.added, 1)?;
                 self.added.push(self.pages.len() as u32);
-                extend(out, page)?;
+                let end = bytes.len().min(start + page_size);
+                match ranges.last_mut().filter(|last| last.end == start) {
+                    Some(last) => last.end = end,
+                    None => {
+                        reserve(&mut ranges, 1)?;
+                        ranges.push(start..end);
+                    }
+                }
             }
             self.pages.push(Page { hash, block });
             self.origins.push(origin);
         }
-        Ok(())
+        Ok(ranges)
     }
 
     /// Sets the places of the blocks of the next pages that [`add`](Self::add) has returned. `at` is the position in the layer of

@@ -89,10 +89,13 @@ impl Snapshot {
             .iter()
             .flat_map(|(_, bytes)| bytes.chunks(STEP_BYTES))
         {
-            pages.clear();
-            capture.add(part, &mut pages)?;
-            if pages.is_empty() {
+            let ranges = capture.add(part)?;
+            if ranges.is_empty() {
                 continue;
+            }
+            pages.clear();
+            for range in ranges {
+                extend(&mut pages, &part[range])?;
             }
             let (packed, _) = codec.compress_pages(&pages, options.page_size, options.level)?;
             capture.store(&packed.table, layer.len() as u64)?;

@@ -1,7 +1,7 @@
 //! The JavaScript API of the WebAssembly module: classes and functions exported by wasm-bindgen. They convert
 //! arguments, call the implementation, and throw errors with a `code`.
 
-#[cfg(any(web_files, web_formats, feature = "web-snapshot"))]
+#[cfg(any(web_files, web_formats))]
 mod bytes;
 #[cfg(feature = "web-cuda-c")]
 mod cuda_c;
@@ -26,7 +26,7 @@ mod promise;
 mod seek;
 #[cfg(feature = "web-snapshot")]
 mod snapshot;
-#[cfg(any(web_files, web_pages, feature = "web-snapshot"))]
+#[cfg(any(web_files, web_pages))]
 mod table;
 #[cfg(web_tensor)]
 mod tensor;

@@ -3,11 +3,14 @@
 //! Parts of layers are three numbers each: the index of the layer, the offset of the first byte, the offset after the last one.
 
 use std::cell::Cell;
+use std::ops::Range;
 
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
 use super::bytes::{append, copied};
+use super::files::compress_each;
+use super::level::Level;
 use super::table::{entries, read_entry};
 use crate::memory::zeros;
 use crate::snapshot::{Capture, FileWriter, Piece, Region, Restore, Version};
@@ -159,9 +162,9 @@ fn numbers(pieces: &[Piece]) -> Vec<f64> {
 #[derive(Debug)]
 pub struct WebCapture {
     capture: Capture,
+    /// The last bytes of the image, and the ranges of them that are pages to compress.
     bytes: Vec<u8>,
-    /// Pages to compress.
-    pages: Vec<u8>,
+    to_compress: Vec<Range<usize>>,
 }
 
 #[wasm_bindgen(js_class = Capture)]
@@ -186,27 +189,36 @@ impl WebCapture {
         Ok(Self {
             capture,
             bytes: Vec::new(),
-            pages: Vec::new(),
+            to_compress: Vec::new(),
         })
     }
 
-    /// Takes the next bytes of the image, and returns the number of bytes of pages to compress, which
-    /// [`take_pages`](Self::take_pages) copies.
+    /// Takes the next bytes of the image, and returns the number of bytes of pages to compress: by
+    /// [`compress_pages`](Self::compress_pages), or by the caller, for whom [`take_pages`](Self::take_pages) copies them.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` for bytes that are no whole pages of one region, `OUT_OF_MEMORY`.
     pub fn add(&mut self, bytes: &Uint8Array) -> std::result::Result<usize, JsValue> {
+        self.to_compress.clear();
         self.bytes.clear();
-        self.pages.clear();
         append(&mut self.bytes, bytes)?;
-        self.capture.add(&self.bytes, &mut self.pages)?;
-        Ok(self.pages.len())
+        self.to_compress = self.capture.add(&self.bytes)?;
+        Ok(self.n_to_compress())
+    }
+
+    fn n_to_compress(&self) -> usize {
+        self.to_compress.iter().map(Range::len).sum()
     }
 
     /// Copies the pages to compress of the last [`add`](Self::add) to `into`, which has their length.
     #[wasm_bindgen(js_name = takePages)]
     pub fn take_pages(&self, into: &Uint8Array) {
-        into.copy_from(&self.pages);
+        let mut at = 0;
+        for range in &self.to_compress {
+            let end = at + range.len() as u32;
+            into.subarray(at, end).copy_from(&self.bytes[range.clone()]);
+            at = end;
+        }
     }
 
     /// Sets the places of the next compressed pages: their table, with offsets from `at` on.
@@ -218,6 +230,26 @@ impl WebCapture {
             self.capture.store(&[read_entry(entry, &[])], at as u64)?;
         }
         Ok(())
+    }
+
+    /// Compresses the pages of the last [`add`](Self::add), sets the places of their blocks from `at` on, and returns the blocks.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT`, `OUT_OF_MEMORY`.
+    #[wasm_bindgen(js_name = compressPages)]
+    pub fn compress_pages(
+        &mut self,
+        level: Level,
+        at: f64,
+    ) -> std::result::Result<Vec<u8>, JsValue> {
+        let page_size = self.capture.page_size();
+        let ranges = self.to_compress.iter();
+        let mut pages =
+            ranges.flat_map(|range| self.bytes[range.clone()].chunks(page_size as usize));
+        let n_bytes = self.n_to_compress();
+        let (blocks, table) = compress_each(&mut pages, n_bytes, page_size, level, None)?;
+        self.capture.store(&table, at as u64)?;
+        Ok(blocks)
     }
 
     /// Returns the version.

@@ -10,8 +10,10 @@ import { OutputBuffer } from "../modules/output-buffer.js";
 import type * as Cpu from "../wasm/cpu.js";
 import type { Codec, Compression, Outcome } from "./codec.js";
 
-/** Bytes of pages or of a stream per step: a multiple of every page size. */
-const STEP_BYTES = 2 ** 20;
+/** Bytes of pages per step: a multiple of every page size, which stays in the CPU's caches, and of which level high takes some milliseconds. */
+const STEP_BYTES = 2 ** 18;
+/** Bytes of content of a part of a stream. */
+const PART_BYTES = 2 ** 20;
 
 const CHOICE: BackendInfo = {
   engine: "cpu",
@@ -179,7 +181,7 @@ class CpuCompression implements Compression {
 
   constructor(cpu: CpuModule, options: Required<FrameOptions>, contentSize: number) {
     this.#frame = cpu.encoder(options, contentSize < 0 ? undefined : contentSize);
-    this.partBytes = wholeBlocks(STEP_BYTES, options.blockSize);
+    this.partBytes = wholeBlocks(PART_BYTES, options.blockSize);
   }
 
   async push(content: Uint8Array, isLast: boolean, job: Job): Promise<Outcome<Bytes>> {

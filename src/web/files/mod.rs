@@ -5,6 +5,8 @@ mod frames;
 mod layout;
 mod pages;
 
+#[cfg(feature = "web-snapshot")]
+pub(super) use pages::compress_each;
 #[cfg(feature = "web-dictionary")]
 pub(super) use {
     blocks::{Format, compress_at_once, decompress_at_once},

@@ -3,8 +3,8 @@
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
-use crate::lz4::{self, Dictionary, Encoder, Parse};
-use crate::memory::{as_uninit, extend, with_room};
+use crate::lz4::{self, Dictionary, Encoder, PageEntry, Parse};
+use crate::memory::{as_uninit, extend, reserve, with_room};
 use crate::web::bytes::copied;
 use crate::web::level::Level;
 use crate::web::table::{entries, read_entry};
@@ -31,17 +31,33 @@ pub(in crate::web) fn compress_to_pages(
     dictionary: Option<&Dictionary>,
 ) -> Result<Vec<u8>> {
     lz4::check_page_size(page_size)?;
+    let mut pages = bytes.chunks(page_size as usize);
+    let (mut packed, table) = compress_each(&mut pages, bytes.len(), page_size, level, dictionary)?;
+    reserve(&mut packed, size_of_val(&table[..]))?;
+    for entry in table {
+        // Offsets of blocks in less than 4 GiB always fit in an entry.
+        let words = entry.to_words().unwrap_or_default();
+        extend(&mut packed, bytemuck::bytes_of(&words))?;
+    }
+    Ok(packed)
+}
+
+/// Compresses each of `pages`, `n_bytes` in total. Returns their blocks, each at a multiple of 4 bytes, and their entries.
+pub(in crate::web) fn compress_each(
+    pages: &mut dyn Iterator<Item = &[u8]>,
+    n_bytes: usize,
+    page_size: u32,
+    level: Level,
+    dictionary: Option<&Dictionary>,
+) -> Result<(Vec<u8>, Vec<PageEntry>)> {
     let parse = Parse::new(page_size, level.into())?;
     let mut encoder = Encoder::with_dictionary(&parse, dictionary.cloned());
-    let mut packed = with_room(bytes.len())?;
-    let mut table = with_room(bytes.len().div_ceil(page_size as usize))?;
-    for page in bytes.chunks(page_size as usize) {
-        let entry = encoder.append_page(page, &mut packed);
-        // Offsets of blocks in less than 4 GiB always fit in an entry.
-        table.push(entry.to_words().unwrap_or_default());
+    let mut packed = with_room(n_bytes)?;
+    let mut table = with_room(n_bytes.div_ceil(page_size as usize))?;
+    for page in pages {
+        table.push(encoder.append_page(page, &mut packed));
     }
-    extend(&mut packed, bytemuck::cast_slice(&table))?;
-    Ok(packed)
+    Ok((packed, table))
 }
 
 /// A decoder of compressed pages.

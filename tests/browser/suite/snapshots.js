@@ -168,6 +168,29 @@ async function canBeAborted() {
   check(seen.at(-1) === 1 && seen.every((part, i) => i === 0 || part >= seen[i - 1]), seen.join());
 }
 
+/** Without workers the module of the capture compresses all batches but the first two. The blocks are those of the compressor. */
+async function compressesWhereThePagesAre() {
+  const kindsOf = (n) => [kinds.text(n), kinds.random(n), kinds.zeros(n), kinds.memory(n), kinds.text(n)];
+  const large = new Uint8Array(await new Blob(kindsOf(3 * 2 ** 20)).arrayBuffer()).subarray(0, -1000);
+  const memory = { large, small: kinds.memory(50_000) };
+  for (const options of [{}, { deterministic: true }, { level: "high" }]) {
+    const compressor = await createCompressor({ backend: "cpu", workers: 0, ...options });
+    const { compressPages } = compressor;
+    let n = 0;
+    compressor.compressPages = (...call) => {
+      n += 1;
+      return compressPages.apply(compressor, call);
+    };
+    const taken = await snapshot(memory, { compressor });
+    check(n === 2, `the compressor compressed ${n} batches`);
+    same(await taken.read({ region: "large" }), large, "content");
+    const wrapped = await snapshot(memory, { compressor: { compressPages: (...call) => compressor.compressPages(...call) } });
+    check(n > 4, `the compressor compressed ${n} batches`);
+    same(await taken.toFile(), await wrapped.toFile(), JSON.stringify(options));
+    await compressor.dispose();
+  }
+}
+
 async function withWebGpu(work) {
   const compressor = await createCompressor({ backend: "webgpu", allowSoftware: true });
   try {
@@ -181,6 +204,7 @@ export const cases = [
   ["restores every kind of page", () => restoresEveryKindOfPage()],
   ["stores only changes", () => storesOnlyChanges()],
   ["takes memories of every kind", takesMemoriesOfEveryKind],
+  ["compresses in the module that has the pages", compressesWhereThePagesAre],
   ["restores ranges, at once and lazily", restoresParts],
   ["errors have codes", reportsErrors],
   ["calls can be aborted and report progress", canBeAborted],
