@@ -17,13 +17,19 @@ use crate::{Error, Result};
 pub(crate) struct JsBytes {
     array: Uint8Array,
     n_bytes: usize,
+    /// True for an array of this module, whose memory no one has touched yet.
+    is_new: bool,
 }
 
 impl JsBytes {
     /// An array with the length that it has now.
     pub(crate) fn new(array: Uint8Array) -> Self {
         let n_bytes = array.length() as usize;
-        Self { array, n_bytes }
+        Self {
+            array,
+            n_bytes,
+            is_new: false,
+        }
     }
 
     /// The bytes of an array of floats.
@@ -56,14 +62,17 @@ impl JsBytes {
         Ok(Self {
             array: array.unchecked_into(),
             n_bytes,
+            is_new: true,
         })
     }
 
-    /// Writes a byte of each page of a new array, so that the page faults are over when its contents arrive.
-    #[cfg(web_tensor)]
-    pub(crate) fn touch(&self) {
-        for at in (0..self.array.length()).step_by(4096) {
-            self.array.set_index(at, 0);
+    /// Writes a byte of each page of memory in `range` of a new array, so that the page faults are over when its contents arrive. Other
+    /// arrays are left as they are.
+    pub(crate) fn touch(&self, range: Range<usize>) {
+        if self.is_new {
+            for at in range.step_by(4096) {
+                self.array.set_index(at as u32, 0);
+            }
         }
     }
 

@@ -41,16 +41,22 @@ async function endToEnd(bytes, runs, allowSoftware) {
   const back = await time(runs, () => compressor.decompressPages(pages.value));
   const decompressTiming = compressor.lastTiming;
   if (!isSame(back.value, bytes)) throw new Error("pages differ");
+  const into = new Uint8Array(length).fill(1);
+  const reused = await time(runs, () => compressor.decompressPages(pages.value, { into }));
+  if (!isSame(into, bytes)) throw new Error("pages in an array in use differ");
   const frame = await time(runs, () => compressor.compress(bytes));
   const content = await time(runs, () => compressor.decompress(frame.value));
   if (!isSame(content.value, bytes)) throw new Error("frame differs");
+  const contentReused = await time(runs, () => compressor.decompress(frame.value, { into }));
   const result = {
     engine: compressor.backend,
     n_bytes: length,
     pages_compress_gbps: gbps(length, pages.ms),
     pages_decompress_gbps: gbps(length, back.ms),
+    pages_decompress_into_gbps: gbps(length, reused.ms),
     frame_compress_gbps: gbps(length, frame.ms),
     frame_decompress_gbps: gbps(length, content.ms),
+    frame_decompress_into_gbps: gbps(length, contentReused.ms),
     compress_timing: compressTiming,
     decompress_timing: decompressTiming,
   };

@@ -282,12 +282,16 @@ impl Pipeline {
         let Some(job) = running.pop_front() else {
             return Ok(());
         };
+        let start = job.pages.start * pages.page_size as usize;
+        #[cfg(web_pages)]
+        if let Target::Js(out) = &*target {
+            out.touch(start..start + job.n_bytes);
+        }
         meter.add(job.submission.wait_times_async().await?);
         let slot = &self.ring[job.slot];
         let Some(host_status) = &slot.words else {
             return Err(broken("statuses were not read back".into()));
         };
-        let start = job.pages.start * pages.page_size as usize;
         #[cfg(web_pages)]
         if let (Target::Js(out), Some(host)) = (&mut *target, &slot.bytes) {
             host.read_js_async(0..job.n_bytes as u64, out, start)

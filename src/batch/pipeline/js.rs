@@ -58,6 +58,7 @@ impl JsBlocks {
         table: &[u32],
     ) -> Result<()> {
         if let Some(piece) = self.pieces.last() {
+            piece.touch(self.n_last..self.n_last + n_bytes as usize);
             host.read_js_async(0..n_bytes, piece, self.n_last).await?;
         }
         let base_words = (self.n_packed / 4) as u32;

@@ -146,15 +146,21 @@ export class Compressor {
   }
 
   /** Decompresses pages; rejects with `CORRUPT_PAGE` if one is invalid. */
-  async decompressPages(pages: PackedPagesInput, options: DecompressPagesOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+  async decompressPages<B extends ArrayBufferLike = ArrayBuffer>(
+    pages: PackedPagesInput,
+    options: DecompressPagesOptions<B> = {},
+  ): Promise<Uint8Array<B>> {
     const checked = await this.#readPages(pages, true, options);
     timings.set(checked.bytes, timings.get(checked) as Timing);
-    return checked.bytes;
+    return checked.bytes as Uint8Array<ArrayBufferLike> as Uint8Array<B>;
   }
 
   /** Decompresses pages, and returns the status of each. Invalid pages are zeros. */
-  checkPages(pages: PackedPagesInput, options: DecompressPagesOptions = {}): Promise<CheckedPages> {
-    return this.#readPages(pages, false, options);
+  checkPages<B extends ArrayBufferLike = ArrayBuffer>(
+    pages: PackedPagesInput,
+    options: DecompressPagesOptions<B> = {},
+  ): Promise<CheckedPages<B>> {
+    return this.#readPages(pages, false, options) as Promise<CheckedPages<ArrayBufferLike>> as Promise<CheckedPages<B>>;
   }
 
   /** Compresses pages in a `GPUBuffer` of `device` with the usage `STORAGE`. Input and output stay in GPU memory. Rejects
@@ -252,13 +258,15 @@ export class Compressor {
     return taken ? done.finally(() => taken && release(taken)) : done;
   }
 
-  #readPages(pages: PackedPagesInput, isStrict: boolean, options: DecompressPagesOptions): Promise<CheckedPages> {
+  #readPages(pages: PackedPagesInput, isStrict: boolean, options: DecompressPagesOptions<ArrayBufferLike>): Promise<CheckedPages> {
     return this.#start(options, names.decompressPages, () => {
       const dictionary = moduleWith(options);
       const checked = checkedPages(pages, dictionary);
       const { byteLength } = checked;
+      const { limit, into } = checkedTarget(options, checked.packed);
+      checkLimit(byteLength, Math.min(limit, into?.length ?? limit));
       const work = async (codec: Codec, job: Job): Promise<Outcome<CheckedPages>> => {
-        const outcome = await codec.decompressPages(checked, isStrict, job, dictionary);
+        const outcome = await codec.decompressPages(checked, { isStrict, into }, job, dictionary);
         job.report(byteLength, byteLength, outcome.timing.engine);
         return outcome;
       };

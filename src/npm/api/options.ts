@@ -22,6 +22,6 @@ export const compress: Names<CompressOptions> = { ...compressSync, ...call, tran
 export const decompressSync: Names<DecompressSyncOptions> = { ...dictionary, format: true, maxOutputSize: true, into: true };
 export const decompress: Names<DecompressOptions> = { ...decompressSync, ...call, transfer: true };
 export const compressPages: Names<CompressPagesOptions> = { ...call, ...dictionary, transfer: true, pageSize: true, level: true };
-export const decompressPages: Names<DecompressPagesOptions> = { ...call, ...dictionary };
+export const decompressPages: Names<DecompressPagesOptions> = { ...call, ...dictionary, into: true };
 export const compressResident: Names<CompressResidentOptions> = { ...call, ...dictionary, byteLength: true, pageSize: true, level: true };
 export const decompressResident: Names<DecompressResidentOptions> = { ...call, ...dictionary, maxOutputSize: true, buffer: true, usage: true };

@@ -228,7 +228,7 @@ export interface DecompressSyncOptions<B extends ArrayBufferLike = ArrayBuffer>
   extends FormatOptions, OutputOptions, IntoOptions<B>, DictionaryOption {}
 
 /** Options of `decompressPages` and `checkPages`. */
-export interface DecompressPagesOptions extends CallOptions, DictionaryOption {}
+export interface DecompressPagesOptions<B extends ArrayBufferLike = ArrayBuffer> extends CallOptions, IntoOptions<B>, DictionaryOption {}
 
 export interface CompressPagesOptions extends InputOptions, DictionaryOption {
   /** Bytes of a page: 4096 (default), 8192, 16384, 32768 or 65536. */
@@ -309,9 +309,9 @@ export const PAGE_STATUS = [
 ] as const;
 
 /** Decompressed pages, with a status for each. */
-export interface CheckedPages {
+export interface CheckedPages<B extends ArrayBufferLike = ArrayBuffer> {
   /** All pages; invalid pages are zeros. */
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly bytes: Uint8Array<B>;
   /** One code per page, an index into `PAGE_STATUS`. */
   readonly status: Uint8Array<ArrayBuffer>;
 }

@@ -8,7 +8,7 @@ import { PAGE_SIZES } from "../format/packed-pages.js";
 import { declaredSize } from "../modules/content.js";
 import type { DictionaryModule } from "../modules/dictionary-module.js";
 import { calibrate } from "./calibrate.js";
-import { type Codec, type Compression, type Outcome, type ResidentCodec, withPush, withTiming } from "./codec.js";
+import { type Codec, type Compression, type Outcome, type PagesTarget, type ResidentCodec, withPush, withTiming } from "./codec.js";
 
 /** Minimum bytes of a call that is worth a measurement. Smaller calls run on the CPU: they take milliseconds there, and the
  * transfers to a GPU alone take as long. */
@@ -129,12 +129,12 @@ export class AutoCodec implements Codec {
 
   decompressPages(
     pages: PackedPagesInput,
-    isStrict: boolean,
+    target: PagesTarget,
     job: Job,
     dictionary?: DictionaryModule,
   ): Promise<Outcome<CheckedPages>> {
     const task: Task = { kind: "decompress", byteLength: pages.byteLength, start: null };
-    return this.#run(task, job, (codec) => codec.decompressPages(pages, isStrict, job, dictionary));
+    return this.#run(task, job, (codec) => codec.decompressPages(pages, target, job, dictionary));
   }
 
   /** Runs `work` on the engine for `task`, and on the CPU if the GPU fails. */

@@ -47,7 +47,7 @@ async function timeBoth(codec: Codec, bytes: Uint8Array): Promise<[number, numbe
     const start = performance.now();
     const { value } = await codec.compressPages(bytes, PAGE_SIZE, "auto", new Job());
     const middle = performance.now();
-    await codec.decompressPages(value, true, new Job());
+    await codec.decompressPages(value, { isStrict: true }, new Job());
     compressing = Math.min(compressing, middle - start);
     decompressing = Math.min(decompressing, performance.now() - middle);
   }

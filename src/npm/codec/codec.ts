@@ -19,6 +19,13 @@ export function withTiming<T>({ value, timing }: Outcome<T>, changes: Partial<Ti
   return { value, timing: { ...timing, ...changes } };
 }
 
+/** Destination of decompressed pages: the start of `into`, which has room for them, or a new array. An invalid page is an error if
+ * `isStrict`, else a status. */
+export interface PagesTarget {
+  readonly isStrict: boolean;
+  readonly into?: Bytes | undefined;
+}
+
 /** Bytes of content compressed so far, and bytes of the frame so far. */
 export interface FrameProgress {
   readonly bytesIn: number;
@@ -62,8 +69,7 @@ export interface Codec {
   /** Begins a frame. `contentSize` is -1 if it is unknown. */
   beginCompression(options: Required<FrameOptions>, contentSize: number, dictionary?: DictionaryModule): Promise<Compression>;
   compressPages(bytes: Uint8Array, pageSize: number, level: Level, job: Job, dictionary?: DictionaryModule): Promise<Outcome<PackedPages>>;
-  /** Decompresses pages. An invalid page is an error if `isStrict`, else a status. */
-  decompressPages(pages: PackedPagesInput, isStrict: boolean, job: Job, dictionary?: DictionaryModule): Promise<Outcome<CheckedPages>>;
+  decompressPages(pages: PackedPagesInput, target: PagesTarget, job: Job, dictionary?: DictionaryModule): Promise<Outcome<CheckedPages>>;
   /** Returns the part that runs on a GPU; null once the GPU has failed. */
   resident?(): ResidentCodec | null;
   close?(): void;

@@ -11,7 +11,7 @@ import { levelNumber } from "../modules/enums.js";
 import { lost } from "../modules/instance.js";
 import type { GpuModule } from "../modules/load.js";
 import type * as Gpu from "../wasm/gpu.js";
-import { type Codec, type Compression, type Outcome, type ProgressOf, type ResidentCodec, withTiming } from "./codec.js";
+import { type Codec, type Compression, type Outcome, type PagesTarget, type ProgressOf, type ResidentCodec, withTiming } from "./codec.js";
 import { CpuCodec } from "./cpu.js";
 import { compressFrame, decompressFrame, GpuCompression } from "./gpu-frames.js";
 import { gpuTiming, REASON } from "./gpu-timing.js";
@@ -130,7 +130,7 @@ export class GpuCodec implements Codec, ResidentCodec {
 
   async decompressPages(
     pages: PackedPagesInput,
-    isStrict: boolean,
+    target: PagesTarget,
     job: Job,
     dictionary?: DictionaryModule,
   ): Promise<Outcome<CheckedPages>> {
@@ -140,7 +140,7 @@ export class GpuCodec implements Codec, ResidentCodec {
       return [done, done];
     };
     const { timing, ...value } = await this.call(job, progressOf, (gpu, onProgress) =>
-      gpu.decompressPages(packed, table, pageSize, byteLength, isStrict, onProgress, this.taken(dictionary)),
+      gpu.decompressPages(packed, table, pageSize, byteLength, target.into, target.isStrict, onProgress, this.taken(dictionary)),
     );
     return { value, timing: gpuTiming(timing) };
   }

@@ -9,7 +9,7 @@ import { DecodedContent } from "../modules/content.js";
 import type { CpuModule, FrameLayout } from "../modules/cpu-module.js";
 import type { DictionaryModule } from "../modules/dictionary-module.js";
 import type { Pool } from "../workers/pool.js";
-import { type Codec, type Compression, type Outcome, withPush } from "./codec.js";
+import { type Codec, type Compression, type Outcome, type PagesTarget, withPush } from "./codec.js";
 import { cpuTiming } from "./cpu.js";
 import { PooledCompression, streamFlow } from "./pooled-compression.js";
 import { Sharing } from "./sharing.js";
@@ -147,30 +147,36 @@ export class PooledCodec implements Codec {
 
   decompressPages(
     pages: PackedPagesInput,
-    isStrict: boolean,
+    target: PagesTarget,
     job: Job,
     dictionary?: DictionaryModule,
   ): Promise<Outcome<CheckedPages>> {
     const nBytes = pages.pageSize > 0 ? pages.byteLength : 0;
     const call = { kind: `decompress pages${suffixOf(dictionary)}`, nBytes, leastWorkers: WORKERS_TO_DECOMPRESS };
     const shared = async (): Promise<CheckedPages> => {
-      const checked = await this.#decompressPages(pages, job, dictionary ?? this.#cpu);
-      if (isStrict && checked.status.some((code) => code !== 0)) throw new NotShared();
+      const checked = await this.#decompressPages(pages, target.into, job, dictionary ?? this.#cpu);
+      if (target.isStrict && checked.status.some((code) => code !== 0)) throw new NotShared();
       return checked;
     };
-    return this.#share(call, job, shared, () => this.#inPlace.decompressPages(pages, isStrict, job, dictionary));
+    return this.#share(call, job, shared, () => this.#inPlace.decompressPages(pages, target, job, dictionary));
   }
 
-  async #decompressPages({ packed, table, pageSize, byteLength }: PackedPagesInput, job: Job, cpu: CpuModule): Promise<CheckedPages> {
+  async #decompressPages(
+    { packed, table, pageSize, byteLength }: PackedPagesInput,
+    into: Bytes | undefined,
+    job: Job,
+    cpu: CpuModule,
+  ): Promise<CheckedPages> {
     const { length } = packed;
     const nPages = Math.ceil(byteLength / pageSize);
     const step = this.#partBytes(byteLength, pageSize) / pageSize;
     if (table.length !== 2 * nPages) throw new NotShared();
-    const bytes = new Uint8Array(byteLength);
+    const bytes = into?.subarray(0, byteLength) ?? new Uint8Array(byteLength);
     const status = new Uint8Array(nPages);
     let at = 0;
     const order = (i: number): Order => {
       checkUnchanged(packed, length);
+      checkUnchanged(bytes, byteLength);
       const entries = table.slice(2 * i * step, 2 * (i + 1) * step);
       const blocks = takeBlocks(packed, entries, step * pageSize);
       const nBytes = Math.min(step * pageSize, byteLength - i * step * pageSize);

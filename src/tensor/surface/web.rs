@@ -55,7 +55,7 @@ impl Download {
             let polled = all.as_mut().poll(context);
             if polled.is_pending() && !is_touched {
                 is_touched = true;
-                out.touch();
+                out.touch(0..out.len());
             }
             polled
         });

@@ -117,6 +117,14 @@ pub(super) fn read_frame(
     }))
 }
 
+/// Returns the memory for `n_bytes` of content: the start of `into`, or a new array.
+pub(super) fn destination(into: Option<Uint8Array>, n_bytes: usize) -> Result<JsBytes> {
+    match into {
+        Some(into) => Ok(JsBytes::new(JsBytes::new(into).part(0..n_bytes)?)),
+        None => JsBytes::zeros(n_bytes),
+    }
+}
+
 /// Returns the error of the first corrupt page.
 pub(super) fn first_error(errors: &[Option<BlockError>]) -> Result<()> {
     let mut errors = errors.iter().enumerate();

@@ -5,7 +5,7 @@ use js_sys::{Function, Promise, Uint8Array};
 use wasm_bindgen::prelude::*;
 
 use super::codec::GpuCodec;
-use super::convert::{Fields, read_frame, timing};
+use super::convert::{Fields, destination, read_frame, timing};
 use super::dictionary::GpuDictionary;
 use crate::Error;
 use crate::batch::pipeline::frame_blocks::FrameBlocks;
@@ -96,10 +96,7 @@ impl GpuCodec {
                     return Ok(JsValue::UNDEFINED);
                 };
                 let n_bytes = pages.n_bytes as usize;
-                let content = match into {
-                    Some(into) => JsBytes::new(JsBytes::new(into).part(0..n_bytes)?),
-                    None => JsBytes::zeros(n_bytes)?,
-                };
+                let content = destination(into, n_bytes)?;
                 let array = content.part(0..n_bytes)?;
                 let checksum = checksum.map_or(JsValue::NULL, JsValue::from);
                 let told = on_content.call2(&JsValue::UNDEFINED, &array, &checksum);

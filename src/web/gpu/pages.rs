@@ -4,7 +4,7 @@ use js_sys::{Function, Promise, Uint8Array, Uint32Array};
 use wasm_bindgen::prelude::*;
 
 use super::codec::GpuCodec;
-use super::convert::{checked_pages, first_error, packed_pages, read_table};
+use super::convert::{checked_pages, destination, first_error, packed_pages, read_table};
 use super::dictionary::GpuDictionary;
 use crate::batch::pipeline::decompress::check;
 use crate::batch::pipeline::js::{JsPacked, OnProgress};
@@ -45,8 +45,8 @@ impl GpuCodec {
         })
     }
 
-    /// Decompresses pages. The array `packed` must not change until the call is done. A corrupt page is filled with
-    /// zeros; if `isStrict`, the call rejects with an error.
+    /// Decompresses pages, to the start of `into` or to a new array. The arrays must not change until the call is done. A corrupt
+    /// page is filled with zeros; if `isStrict`, the call rejects with an error.
     #[expect(
         clippy::too_many_arguments,
         reason = "an object of options would add code to read its fields"
@@ -58,6 +58,7 @@ impl GpuCodec {
         table: Uint32Array,
         #[wasm_bindgen(js_name = pageSize)] page_size: u32,
         #[wasm_bindgen(js_name = byteLength)] n_bytes: f64,
+        into: Option<Uint8Array>,
         #[wasm_bindgen(js_name = isStrict)] is_strict: bool,
         #[wasm_bindgen(js_name = onProgress, unchecked_optional_param_type = "GpuProgress")]
         on_progress: Option<Function>,
@@ -78,7 +79,7 @@ impl GpuCodec {
                     n_bytes: n_bytes as u64,
                     dictionary,
                 };
-                let out = JsBytes::zeros(check(&pages.view())?)?;
+                let out = destination(into, check(&pages.view())?)?;
                 let run = codec.decompress(&pages, &out, OnProgress(on_progress));
                 let (errors, timings) = run.await?;
                 if is_strict {

@@ -49,7 +49,7 @@ async function usesThePagesDevice() {
   check(device.onuncapturederror === handler, "the page's handler was replaced");
   const bytes = kinds.text(3 * 4096);
   const { packed, table } = await codec.compressPages(bytes, 4096, gpu.Level.Fast);
-  const { bytes: back } = await codec.decompressPages(packed, table, 4096, bytes.length, true);
+  const { bytes: back } = await codec.decompressPages(packed, table, 4096, bytes.length, undefined, true);
   check(back.every((byte, i) => byte === bytes[i]), "content");
   device.pushErrorScope("validation");
   const call = codec.compressPages(bytes, 4096, gpu.Level.Fast);
