@@ -125,14 +125,6 @@ fn source_indices(i: u32) -> vec2<u32> {
     return at;
 }
 
-fn element_a(at: u32) -> f32 {
-    return one_of(a[at >> 2u], at & 3u);
-}
-
-fn element_b(at: u32) -> f32 {
-    return one_of(b[at >> 2u], at & 3u);
-}
-
 fn four_of_a(i: u32) -> vec4<f32> {
     if LAYOUT_A == 0u {
         return four_of(a[i]);

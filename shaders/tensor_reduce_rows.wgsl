@@ -71,20 +71,10 @@ fn item(row: u32, first: u32, item: u32, lane: u32) -> vec4<u32> {
     }
     let col = vec4(first + 4u * item * WIDTH + lane) + vec4(0u, 1u, 2u, 3u) * WIDTH;
     let at = row * params.cols + min(col, vec4(params.cols - 1u));
-    let x = vec4(
-        one_of(a[at.x >> 2u], at.x & 3u),
-        one_of(a[at.y >> 2u], at.y & 3u),
-        one_of(a[at.z >> 2u], at.z & 3u),
-        one_of(a[at.w >> 2u], at.w & 3u),
-    );
+    let x = vec4(element_a(at.x), element_a(at.y), element_a(at.z), element_a(at.w));
     var y = x;
     if OP == 3u {
-        y = vec4(
-            one_of(b[at.x >> 2u], at.x & 3u),
-            one_of(b[at.y >> 2u], at.y & 3u),
-            one_of(b[at.z >> 2u], at.z & 3u),
-            one_of(b[at.w >> 2u], at.w & 3u),
-        );
+        y = vec4(element_b(at.x), element_b(at.y), element_b(at.z), element_b(at.w));
     }
     return select(vec4(identity()), map(x, y), col < vec4(params.cols));
 }
