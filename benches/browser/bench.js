@@ -47,7 +47,9 @@ async function endToEnd(bytes, runs, allowSoftware) {
   const frame = await time(runs, () => compressor.compress(bytes));
   const content = await time(runs, () => compressor.decompress(frame.value));
   if (!isSame(content.value, bytes)) throw new Error("frame differs");
+  into.fill(1);
   const contentReused = await time(runs, () => compressor.decompress(frame.value, { into }));
+  if (!isSame(into, bytes)) throw new Error("a frame in an array in use differs");
   const result = {
     engine: compressor.backend,
     n_bytes: length,

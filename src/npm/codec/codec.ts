@@ -26,6 +26,11 @@ export interface PagesTarget {
   readonly into?: Bytes | undefined;
 }
 
+/** Returns the memory of `target` for `byteLength` bytes of pages. */
+export function memoryFor({ into }: PagesTarget, byteLength: number): Bytes {
+  return into?.subarray(0, byteLength) ?? new Uint8Array(byteLength);
+}
+
 /** Bytes of content compressed so far, and bytes of the frame so far. */
 export interface FrameProgress {
   readonly bytesIn: number;

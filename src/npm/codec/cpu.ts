@@ -8,7 +8,7 @@ import { type CpuModule, isShortInput, pushTo } from "../modules/cpu-module.js";
 import type { DictionaryModule } from "../modules/dictionary-module.js";
 import { OutputBuffer } from "../modules/output-buffer.js";
 import type * as Cpu from "../wasm/cpu.js";
-import type { Codec, Compression, Outcome, PagesTarget } from "./codec.js";
+import { type Codec, type Compression, memoryFor, type Outcome, type PagesTarget } from "./codec.js";
 
 /** Bytes of pages per step: a multiple of every page size, which stays in the CPU's caches, and of which level high takes some milliseconds. */
 const STEP_BYTES = 2 ** 18;
@@ -118,15 +118,15 @@ export class CpuCodec implements Codec {
 
   async decompressPages(
     { packed, table, pageSize, byteLength }: PackedPagesInput,
-    { isStrict, into }: PagesTarget,
+    target: PagesTarget,
     job: Job,
     dictionary?: DictionaryModule,
   ): Promise<Outcome<CheckedPages>> {
     const pages = (dictionary ?? this.#cpu).pageDecoder(packed, table, pageSize, byteLength);
     try {
-      const bytes = into?.subarray(0, byteLength) ?? new Uint8Array(byteLength);
+      const bytes = memoryFor(target, byteLength);
       const checked = { bytes, status: new Uint8Array(table.length / 2) };
-      const clock = await inSteps(decompressPages(pages, checked, pageSize, isStrict), job, (done) => {
+      const clock = await inSteps(decompressPages(pages, checked, pageSize, target.isStrict), job, (done) => {
         job.report(done, done, "cpu");
         checkUnchanged(bytes, byteLength);
       });

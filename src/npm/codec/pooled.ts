@@ -9,7 +9,7 @@ import { DecodedContent } from "../modules/content.js";
 import type { CpuModule, FrameLayout } from "../modules/cpu-module.js";
 import type { DictionaryModule } from "../modules/dictionary-module.js";
 import type { Pool } from "../workers/pool.js";
-import { type Codec, type Compression, type Outcome, type PagesTarget, withPush } from "./codec.js";
+import { type Codec, type Compression, memoryFor, type Outcome, type PagesTarget, withPush } from "./codec.js";
 import { cpuTiming } from "./cpu.js";
 import { PooledCompression, streamFlow } from "./pooled-compression.js";
 import { Sharing } from "./sharing.js";
@@ -154,7 +154,7 @@ export class PooledCodec implements Codec {
     const nBytes = pages.pageSize > 0 ? pages.byteLength : 0;
     const call = { kind: `decompress pages${suffixOf(dictionary)}`, nBytes, leastWorkers: WORKERS_TO_DECOMPRESS };
     const shared = async (): Promise<CheckedPages> => {
-      const checked = await this.#decompressPages(pages, target.into, job, dictionary ?? this.#cpu);
+      const checked = await this.#decompressPages(pages, target, job, dictionary ?? this.#cpu);
       if (target.isStrict && checked.status.some((code) => code !== 0)) throw new NotShared();
       return checked;
     };
@@ -163,7 +163,7 @@ export class PooledCodec implements Codec {
 
   async #decompressPages(
     { packed, table, pageSize, byteLength }: PackedPagesInput,
-    into: Bytes | undefined,
+    target: PagesTarget,
     job: Job,
     cpu: CpuModule,
   ): Promise<CheckedPages> {
@@ -171,7 +171,7 @@ export class PooledCodec implements Codec {
     const nPages = Math.ceil(byteLength / pageSize);
     const step = this.#partBytes(byteLength, pageSize) / pageSize;
     if (table.length !== 2 * nPages) throw new NotShared();
-    const bytes = into?.subarray(0, byteLength) ?? new Uint8Array(byteLength);
+    const bytes = memoryFor(target, byteLength);
     const status = new Uint8Array(nPages);
     let at = 0;
     const order = (i: number): Order => {
