@@ -62,9 +62,8 @@ impl GpuDeviceInfo {
     pub(crate) fn registers(&self) -> Registers {
         const FEWEST: [&str; 6] = ["0x13b5", "arm", "0x1010", "img-tec", "0x14e4", "broadcom"];
         const FEW: [&str; 6] = ["0x5143", "qualcomm", "0x106b", "apple", "0x8086", "intel"];
-        const MANY: [&str; 2] = ["0x10de", "nvidia"];
         let vendor = self.vendor.as_str();
-        if self.is_software() || MANY.contains(&vendor) {
+        if self.is_software() || self.is_nvidia() {
             Registers::Many
         } else if FEWEST.contains(&vendor) {
             Registers::Fewest
@@ -73,6 +72,18 @@ impl GpuDeviceInfo {
         } else {
             Registers::Usual
         }
+    }
+
+    /// Returns true if the driver compiles a shift of 64 bits to one instruction. Other GPUs need more for it than for shifts of 32 bits.
+    /// Software adapters count, so that tests cover both.
+    #[cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
+    pub(crate) fn has_wide_shift(&self) -> bool {
+        self.is_software() || self.is_nvidia()
+    }
+
+    #[cfg(any(feature = "wgpu", test))]
+    fn is_nvidia(&self) -> bool {
+        ["0x10de", "nvidia"].contains(&self.vendor.as_str())
     }
 
     /// Returns true if this is a software adapter.

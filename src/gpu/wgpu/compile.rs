@@ -140,7 +140,7 @@ fn module(
     }
     if shared.passes_spirv(source) {
         let translation = super::spirv::Translation {
-            int64: shared.capabilities.int64,
+            wide_shift: shared.capabilities.int64 && shared.info.has_wide_shift(),
             cooperative,
             ordered_elements: shared.capabilities.matrix_elements,
         };

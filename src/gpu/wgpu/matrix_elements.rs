@@ -92,7 +92,7 @@ fn module() -> Option<Vec<u32>> {
     let wgsl = [KERNEL, ELEMENTS_OF, "\n", MATRIX_OF, "\n", LEFT_OF].concat();
     let source = KernelSource::new(&wgsl, "matrix_elements", &[Access::ReadWrite]);
     let translation = Translation {
-        int64: false,
+        wide_shift: false,
         cooperative: true,
         ordered_elements: true,
     };

@@ -22,8 +22,9 @@ use wgsl_ptx::intrinsics::FUNNEL;
 use crate::gpu::backend::KernelSource;
 use crate::kernels::Access;
 
-/// A function equivalent to [`FUNNEL`] that drivers turn into a single instruction, for devices with 64-bit integers, which
-/// WGSL in browsers lacks. It has as many lines, so that the places in messages hold.
+/// A function equivalent to [`FUNNEL`] that NVIDIA's driver compiles to a single instruction, where the device has 64-bit integers, which
+/// WGSL in browsers lacks. Others need more instructions for it than for [`FUNNEL`]. It has as many lines, so that the places in
+/// messages hold.
 const FUNNEL_INT64: &str = "fn funnel(a: u32, b: u32, s: u32) -> u32 {
     return u32(((u64(b) << 32u) | u64(a)) >> s);
 }";
@@ -31,8 +32,8 @@ const FUNNEL_INT64: &str = "fn funnel(a: u32, b: u32, s: u32) -> u32 {
 /// Properties of a translation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Translation {
-    /// The device has 64-bit integers.
-    pub(super) int64: bool,
+    /// The device has 64-bit integers, and shifts them in one instruction.
+    pub(super) wide_shift: bool,
     /// The kernel may use cooperative matrices.
     pub(super) cooperative: bool,
     /// The device's invocations have the components of matrices in the order of `elements_of`.
@@ -47,7 +48,7 @@ pub(super) fn translate(
     source: &KernelSource<'_>,
     translation: Translation,
 ) -> Result<Vec<u32>, String> {
-    let wgsl = if translation.int64 {
+    let wgsl = if translation.wide_shift {
         Cow::Owned(source.wgsl.replace(FUNNEL, FUNNEL_INT64))
     } else {
         Cow::Borrowed(source.wgsl)

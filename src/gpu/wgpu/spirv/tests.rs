@@ -33,13 +33,13 @@ const UNITS: MatrixUnits = MatrixUnits {
 };
 
 /// Translates a kernel without cooperative matrices.
-fn translated(source: &KernelSource<'_>, int64: bool) -> Result<Vec<u32>, String> {
-    translate(source, translation(int64, false))
+fn translated(source: &KernelSource<'_>, wide_shift: bool) -> Result<Vec<u32>, String> {
+    translate(source, translation(wide_shift, false))
 }
 
-const fn translation(int64: bool, cooperative: bool) -> Translation {
+const fn translation(wide_shift: bool, cooperative: bool) -> Translation {
     Translation {
-        int64,
+        wide_shift,
         cooperative,
         ordered_elements: false,
     }
@@ -125,8 +125,8 @@ fn a_function_named_funnel_with_another_body_stays() {
             data[0] = funnel(data[1], data[2], data[3]);
         }";
     let source = KernelSource::new(WGSL, "main", &[Access::ReadWrite]);
-    let [portable, int64] = [false, true].map(|int64| translated(&source, int64).unwrap());
-    assert_eq!(portable, int64);
+    let [narrow, wide] = [false, true].map(|wide_shift| translated(&source, wide_shift).unwrap());
+    assert_eq!(narrow, wide);
 }
 
 #[test]
@@ -141,8 +141,8 @@ fn kernels_of_cooperative_matrices_declare_no_buffer_read_only() {
     let bindings = [Access::Read, Access::ReadWrite];
     let source = KernelSource::new(WGSL, "main", &bindings);
     let n_read_only = |cooperative| {
-        let int64 = false;
-        let words = translate(&source, translation(int64, cooperative)).unwrap();
+        let wide_shift = false;
+        let words = translate(&source, translation(wide_shift, cooperative)).unwrap();
         let is_read_only = |one: &&[u32]| {
             matches!(one[0] & 0xffff, OP_DECORATE | OP_MEMBER_DECORATE)
                 && one.last() == Some(&NON_WRITABLE)
@@ -168,8 +168,8 @@ fn matrices_of_halves_become_those_of_bfloat16_and_nothing_else_changes() {
         let job = job.unwrap().unwrap();
         // SAFETY: the kernel is translated, not run.
         let source = unsafe { KernelSource::of_launch(&job.launches[0], &[]) };
-        let (int64, cooperative) = (false, true);
-        translate(&source, translation(int64, cooperative)).unwrap()
+        let (wide_shift, cooperative) = (false, true);
+        translate(&source, translation(wide_shift, cooperative)).unwrap()
     };
     let [halves, bfloat16] = [DType::F16, DType::BF16].map(of);
     let id = halves[BOUND];
