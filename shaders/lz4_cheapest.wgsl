@@ -21,6 +21,8 @@
 override PAGE_SIZE: u32 = 4096;
 // Invocations of a workgroup: those of a subgroup, 32 or 64.
 override WIDTH: u32 = 32;
+// True if four positions are loaded before a choice is made for the last of them, which takes more registers.
+override AHEAD: bool = true;
 // True if a dictionary stands before each page.
 override DICTIONARY: bool = false;
 
@@ -142,14 +144,20 @@ fn choose_at(page: Page, p: u32, byte: u32, here: Position, after: ptr<function,
     *after = After(cost, length, offset, bytes, end_cost, select(p, (*after).next, chosen == 0));
 }
 
+// Loads the position p, and chooses between a literal and its match.
+fn load_and_choose(page: Page, p: u32, after: ptr<function, After>) {
+    (*after).bytes = bytes_before_source(page.first_word, p + 1, (*after).offset);
+    let here = load(page, p, matches[page.first + 32 * p]);
+    choose_at(page, p, byte_at(page.first_word, p), here, after);
+}
+
 // Returns the longest matches of the positions from p on.
 fn own_matches(page: Page, p: u32) -> vec4<u32> {
     let at = page.first + 32 * p;
     return vec4(matches[at], matches[at + 32], matches[at + 64], matches[at + 96]);
 }
 
-// Chooses at all searchable positions, from the last to the first. Each iteration takes four: it loads what they need before it
-// chooses, since each choice waits for the one before, and the next four matches.
+// Chooses at all searchable positions, from the last to the first.
 fn choose(page: Page) {
     for (var p = page.n - 11; p < page.n; p++) {
         costs[page.first + 32 * p] = page.n - p;
@@ -158,12 +166,28 @@ fn choose(page: Page) {
     var left = page.n - 11;
     while (left & 3) != 0 {
         left--;
-        after.bytes = bytes_before_source(page.first_word, left + 1, after.offset);
-        let here = load(page, left, matches[page.first + 32 * left]);
-        choose_at(page, left, byte_at(page.first_word, left), here, &after);
+        load_and_choose(page, left, &after);
     }
-    var own = own_matches(page, max(left, 4u) - 4);
+    if AHEAD {
+        choose_ahead(page, left, after);
+        return;
+    }
+    // Four in an iteration, since lavapipe ends loops after 65,535 iterations.
     while left > 0 {
+        left -= 4u;
+        load_and_choose(page, left + 3, &after);
+        load_and_choose(page, left + 2, &after);
+        load_and_choose(page, left + 1, &after);
+        load_and_choose(page, left, &after);
+    }
+}
+
+// Chooses at the positions before `end`, a multiple of four, behind which is `behind`. Each iteration loads what four positions need
+// before it chooses, since each choice waits for the one before, and the next four matches.
+fn choose_ahead(page: Page, end: u32, behind: After) {
+    var after = behind;
+    var own = own_matches(page, max(end, 4u) - 4);
+    for (var left = end; left > 0;) {
         left -= 4u;
         let bytes = pages[page.first_word + (left >> 2)];
         after.bytes = bytes_before_source(page.first_word, left + 4, after.offset);

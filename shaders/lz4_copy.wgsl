@@ -79,9 +79,9 @@ struct Word {
     // Bytes of the page from which the two matches are copied: those that would go to the word's first byte.
     from_before: u32,
     from_after: u32,
-    // Periods of the matches in bytes, if they repeat bytes of the word itself; else 0.
-    period_before: u32,
-    period_after: u32,
+    // Periods of the matches in bytes, if they repeat bytes of the word itself; else 0: that of the match before, and that of the match
+    // after << 2.
+    periods: u32,
     // Lanes of the row, one per bit, that must have written their words.
     needs: u32,
     // Two words of the block that hold the literals, and the number of bits before them.
@@ -89,12 +89,11 @@ struct Word {
     literal_shift: u32,
 }
 
-// Returns the next four bytes of a sequence of bytes with a period below 4, the last four of which are given.
+// Returns the next four bytes of a sequence of bytes with a period of 1 to 3, the last four of which are given.
 fn continued(last: u32, period: u32) -> u32 {
-    if period == 3 {
-        return (last >> 8) | ((last << 16) & 0xff000000);
-    }
-    return select((last >> 16) * 0x10001, (last >> 24) * 0x1010101, period == 1);
+    let repeated = last >> (32 - 8 * period);
+    let twice = repeated | (repeated << (8 * period));
+    return select(twice, twice | (twice << 16), period == 1);
 }
 
 // Returns the bits of the lanes that write bytes first..=last of the page, four at most, as far as they are in the row that
@@ -111,6 +110,9 @@ fn writers(first: u32, last: u32, row: u32) -> u32 {
 // Matches have at least four bytes, so at most one begins in the four bytes before a word, or at it.
 fn find_entries(page: ptr<function, Page>, word: ptr<function, Word>, row: u32, round: ptr<function, u32>) {
     // The first word that begins at the candidate's match or behind it.
+    if !AHEAD {
+        (*page).candidate = sequences[min((*page).entry + (*page).lane, (*page).end)].x;
+    }
     let place = (((*page).candidate & 0xffff) + 4 - row) >> 2;
     let is_in_row = (*page).entry + (*page).lane < (*page).end && place < LANES;
     let own_bit = select(0u, 1u << ((place + (*page).first_lane) & 31), is_in_row);
@@ -119,7 +121,9 @@ fn find_entries(page: ptr<function, Page>, word: ptr<function, Word>, row: u32, 
     (*page).entry += countOneBits(begins);
     (*word).own = sequences[k];
     (*word).before = sequences[max(k, 1u) - 1];
-    (*page).candidate = sequences[min((*page).entry + (*page).lane, (*page).end)].x;
+    if AHEAD {
+        (*page).candidate = sequences[min((*page).entry + (*page).lane, (*page).end)].x;
+    }
 }
 
 // Finds the sources of the matches of the word at byte p of the page. A word that is not inside the page has no matches,
@@ -134,8 +138,7 @@ fn find_matches(word: ptr<function, Word>, p: u32, row: u32, is_inside: bool) {
     var distance = (*word).before.y & 0xffff;
     let offset = (*word).own.y & 0xffff;
     (*word).needs = 0u;
-    (*word).period_before = 0u;
-    (*word).period_after = 0u;
+    (*word).periods = 0u;
     if (has_before && distance < ROW) || (has_after && offset < ROW) {
         let last_word = writers(p - 4, p - 4, row);
         if has_before && distance < ROW {
@@ -147,12 +150,12 @@ fn find_matches(word: ptr<function, Word>, p: u32, row: u32, is_inside: bool) {
             }
             distance *= u32((f32(copied) + 0.5) / f32(distance)) + 1;
             let is_periodic = distance < 4;
-            (*word).period_before = select(0u, (*word).before.y & 0xffff, is_periodic);
+            (*word).periods = select(0u, (*word).before.y & 0xffff, is_periodic);
             (*word).needs = select(writers(p - distance, p - distance + (*word).n_before - 1, row), last_word, is_periodic);
         }
         if has_after && offset < ROW {
             let is_periodic = offset < 4;
-            (*word).period_after = select(0u, offset, is_periodic);
+            (*word).periods |= select(0u, offset << 2, is_periodic);
             let needs = select(writers(p + (*word).n_literal - offset, p + 3 - offset, row), last_word, is_periodic);
             // A match that repeats earlier bytes of the word itself needs no other lane.
             (*word).needs |= select(needs, 0u, offset <= (*word).n_literal);
@@ -176,6 +179,12 @@ fn prepare(page: ptr<function, Page>, word: ptr<function, Word>, p: u32, row: u3
         let i = (*page).block + (i32(place) >> 2);
         (*word).literals = vec2(packed[max(i, 0)], packed[i + 1]);
     }
+}
+
+// Joins the literals of a word, which then take one register in place of three.
+fn join_literals(word: ptr<function, Word>) {
+    (*word).literals = vec2(funnel((*word).literals.x, (*word).literals.y, (*word).literal_shift), 0u);
+    (*word).literal_shift = 0u;
 }
 
 // Words that a lane loads for its two matches. Those of the page and those of the dictionary have variables of their own, 0 where
@@ -244,15 +253,15 @@ fn join_parts(page: ptr<function, Page>, word: ptr<function, Word>, p: u32, load
     var before = funnel(words.x, words.y, ((*word).from_before & 3) * 8);
     let literals = funnel((*word).literals.x, (*word).literals.y, (*word).literal_shift);
     var after = funnel(words.z, words.w, ((*word).from_after & 3) * 8);
-    if ((*word).period_before | (*word).period_after) != 0 {
-        let last = word_before(page, p);
-        if (*word).period_before != 0 {
-            before = continued(last, (*word).period_before);
+    if (*word).periods != 0 {
+        if ((*word).periods & 3) != 0 {
+            before = continued(word_before(page, p), (*word).periods & 3);
         }
-        if (*word).period_after != 0 {
+        if ((*word).periods >> 2) != 0 {
+            let last = word_before(page, p);
             let so_far = (before & before_mask) | (literals & ~before_mask);
             let n_bits = 8 * (*word).n_literal;
-            after = continued(funnel(last, so_far, n_bits), (*word).period_after) << n_bits;
+            after = continued(funnel(last, so_far, n_bits), (*word).periods >> 2) << n_bits;
         }
     }
     return (((before & before_mask) | (literals & ~before_mask)) & literal_mask) | (after & ~literal_mask);
@@ -286,6 +295,21 @@ fn finish_row(page: ptr<function, Page>, word: ptr<function, Word>, p: u32, load
             is_done = true;
         }
         storageBarrier();
+        done = merge_lanes(round, select(0u, own_bit, is_done), (*page).half);
+    }
+}
+
+// Loads and writes a lane's word of a row when its sources are written. Synchronises the workgroup.
+fn write_in_turn(page: ptr<function, Page>, word: ptr<function, Word>, p: u32, round: ptr<function, u32>) {
+    var is_done = p >= (*page).n;
+    var done = no_lanes();
+    while !are_all_set(done) {
+        if !is_done && ((*word).needs & ~(lanes_of_half(done, (*page).half) >> (*page).first_lane)) == 0 {
+            pages[(*page).first + (p >> 2)] = join_parts(page, word, p, load_matches(page, word));
+            is_done = true;
+        }
+        storageBarrier();
+        let own_bit = 1u << ((*page).first_lane + (*page).lane);
         done = merge_lanes(round, select(0u, own_bit, is_done), (*page).half);
     }
 }
@@ -370,7 +394,8 @@ fn lz4_copy(
                 let p = row + 4 * page.lane;
                 find_entries(&page, &even, row, &round);
                 prepare(&page, &even, p, row);
-                finish_row(&page, &even, p, load_matches(&page, &even), &round);
+                join_literals(&even);
+                write_in_turn(&page, &even, p, &round);
             }
         }
         end_page(&page, index);

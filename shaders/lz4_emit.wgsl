@@ -200,17 +200,18 @@ fn lz4_emit(
             }
             continue;
         }
-        let first = index * (PAGE_SIZE / 4);
-        let n_sequences = sequences[first].x;
+        let n_sequences = sequences[first_word].x;
         for (var k = lane + 1; k <= n_sequences; k += LANES) {
-            let own = read_sequence(first, k, n_sequences, n);
+            let own = read_sequence(first_word, k, n_sequences, n);
             var next = 0u;
             if k < n_sequences {
-                next = first_bytes(first_word, read_sequence(first, k + 1, n_sequences, n));
+                next = first_bytes(first_word, read_sequence(first_word, k + 1, n_sequences, n));
             }
+            let is_long = own.n_literals >= 270 || own.n_match >= 270;
             emit_sequence(first_word, base, own, next);
-            if own.n_literals >= 270 || own.n_match >= 270 {
-                emit_extensions(base, own, next);
+            if is_long {
+                // Read again, so that registers are free in between.
+                emit_extensions(base, read_sequence(first_word, k, n_sequences, n), next);
             }
         }
     }

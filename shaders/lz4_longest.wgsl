@@ -20,6 +20,8 @@ override PAGE_SIZE: u32 = 4096;
 override BUCKET_BITS: u32 = 11;
 // Lanes of a workgroup: 64 or 128.
 override WIDTH: u32 = 128;
+// True if comparisons load eight bytes at a time, which takes more registers than four.
+override AHEAD: bool = true;
 // True if a dictionary stands before each page.
 override DICTIONARY: bool = false;
 
@@ -93,6 +95,21 @@ fn common_length(first_word: u32, p: u32, q: u32, cap: u32) -> u32 {
     let q_shift = (q & 3) * 8;
     var a = pages[i];
     var b = pages[j];
+    if !AHEAD {
+        for (var k = 8u; k < cap; k += 4) {
+            i++;
+            j++;
+            let a_after = pages[i];
+            let b_after = pages[j];
+            let difference = funnel(a, a_after, p_shift) ^ funnel(b, b_after, q_shift);
+            if difference != 0 {
+                return min(cap, k + (countTrailingZeros(difference) >> 3));
+            }
+            a = a_after;
+            b = b_after;
+        }
+        return cap;
+    }
     for (var k = 8u; k < cap; k += 8) {
         let a_middle = pages[i + 1];
         let b_middle = pages[j + 1];

@@ -6,7 +6,7 @@ use super::lz4::{
     EMIT_WIDTH, copy_lanes, emit_lanes, pages_per_parser, pages_per_workgroup, with_params,
 };
 use super::parser::Parser;
-use super::{Access, Arg, Job, KernelInfo, Launch, Limits, MAX_GRID, Slot};
+use super::{Access, Arg, Job, KernelInfo, Launch, Limits, MAX_GRID, Registers, Slot};
 use crate::{Error, Result};
 
 /// Maximum bytes of a chunk: offsets have 16 bits.
@@ -317,7 +317,7 @@ pub fn decompress_chunks_job(n: u32, max_bytes: u32) -> Result<Job> {
             Slot::Lengths,
         ],
     );
-    let pages = pages_per_workgroup(n);
+    let pages = pages_per_workgroup(n, Registers::Many);
     let tokens = chunks.of_pages(
         &TOKENS,
         (

@@ -156,9 +156,11 @@ fn cheapest_launches(
         n_pieces,
         &[&sorted[..], &[Slot::Matches]].concat(),
     );
-    longest
-        .overrides
-        .extend([("BUCKET_BITS", bucket_bits), ("WIDTH", piece)]);
+    longest.overrides.extend([
+        ("BUCKET_BITS", bucket_bits),
+        ("WIDTH", piece),
+        ahead(limits.registers),
+    ]);
     add_dictionary(&mut longest, dictionary_bytes, Slot::Pages);
     let slots = [
         Slot::Pages,
@@ -169,7 +171,9 @@ fn cheapest_launches(
     ];
     let width = limits.subgroup_width();
     let mut cheapest = launch(&CHEAPEST, n_pages.div_ceil(width), &slots);
-    cheapest.overrides.push(("WIDTH", width));
+    cheapest
+        .overrides
+        .extend([("WIDTH", width), ahead(limits.registers)]);
     add_dictionary(&mut cheapest, dictionary_bytes, Slot::Pages);
     // The words of 32 pages, of which the last may not exist, follow each other in columns.
     let in_columns = 4 * u64::from(n_pages.next_multiple_of(COLUMN)) * u64::from(page_size);
@@ -209,7 +213,7 @@ pub fn decompress_job(
         ])
     };
     let tokens = {
-        let pages = pages_per_workgroup(n_pages) * width / 32;
+        let pages = pages_per_workgroup(n_pages, limits.registers) * width / 32;
         let slots = [Slot::Packed, Slot::Table, Slot::Sequences, Slot::Status];
         let mut overrides = vec![("PAGE_SIZE", page_size), ("PAGES", pages), ("WIDTH", width)];
         overrides.extend(dictionary.map(|_| HAS_DICTIONARY));
@@ -235,7 +239,7 @@ pub fn decompress_job(
                 ("PAGE_SIZE", page_size),
                 ("LANES", lanes),
                 ("WIDTH", width),
-                ("AHEAD", (limits.registers > Registers::Fewest).into()),
+                ahead(limits.registers),
             ],
             grid: [n_pages.div_ceil(width / lanes).min(MAX_GRID), 1, 1],
             args: with_params(&slots, params()),
@@ -302,11 +306,18 @@ pub(super) fn pages_per_parser(n_pages: u32, n_parsers: u32) -> u32 {
     }
 }
 
+/// Returns the override that makes kernels load ahead, where the registers suffice.
+fn ahead(registers: Registers) -> (&'static str, u32) {
+    ("AHEAD", (registers > Registers::Fewest).into())
+}
+
 /// Returns the number of pages whose tokens one workgroup reads. Few pages are spread over more workgroups, and several
-/// lanes of each load its block: then the latency of each token counts, otherwise the number of instructions.
-pub(super) fn pages_per_workgroup(n_pages: u32) -> u32 {
+/// lanes of each load its block: then the latency of each token counts, otherwise the number of instructions. That takes more than the
+/// 32 registers with which devices of the fewest run all of their threads.
+pub(super) fn pages_per_workgroup(n_pages: u32, registers: Registers) -> u32 {
     match n_pages {
         0x10000.. => 32,
+        0x400.. if registers == Registers::Fewest => 32,
         0x8000.. => 16,
         _ => 8,
     }

@@ -7,6 +7,10 @@ fn merge_lanes(round: ptr<function, u32>, bits: u32, half: u32) -> u32 {
     return merge(round, bits);
 }
 
+fn no_lanes() -> u32 {
+    return 0u;
+}
+
 fn lanes_of_half(bits: u32, half: u32) -> u32 {
     return bits;
 }

@@ -15,6 +15,10 @@ fn merge_lanes(round: ptr<function, u32>, bits: u32, half: u32) -> vec2<u32> {
     return vec2(workgroupUniformLoad(&sh_halves[now]), workgroupUniformLoad(&sh_halves[now + 1]));
 }
 
+fn no_lanes() -> vec2<u32> {
+    return vec2(0u);
+}
+
 fn lanes_of_half(bits: vec2<u32>, half: u32) -> u32 {
     return select(bits.x, bits.y, half == 1);
 }
