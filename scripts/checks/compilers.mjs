@@ -2,13 +2,13 @@
 // drm-shim, which pretends that the GPU exists and runs nothing. Fails if a kernel does not compile, spills more than recorded in
 // tests/compilers.json, or has fewer waves than recorded there.
 //
-// node scripts/checks/compilers.mjs [--built | --emulated] [--write] [--kernels] [--variants] [--kernel WORD] [--choose all|values|first] [--limit SECONDS]
+// node scripts/checks/compilers.mjs [--built | --emulated] [--write] [--kernels] [--variants] [--kernel WORD] [--limit SECONDS]
 //   [--gpu DRIVER:ID]... [WORD]
 //
-// WORD chooses GPUs by name. `--built` takes Intel's, whose drm-shim is built, and `--emulated` those whose drivers Debian has for arm64 only, which QEMU runs, slowly: variants that take more
-// than `--limit` seconds are given up and named. `--kernel` chooses kernels by their names with overrides; `--choose` all variants of a kernel,
-// or those that have, together, each value of each override, or the first one (the default with QEMU). Runs
-// with `--kernel`, `--choose` or `--gpu` are neither compared nor recorded.
+// WORD chooses GPUs by name. `--built` takes those of which a part of Mesa is built, which Debian does not have: Intel's, Mali and the
+// Raspberry Pi; `--emulated` takes PowerVR, whose driver Debian has for arm64 only, and which QEMU runs. Variants that take more than
+// `--limit` seconds (120) are given up and named. `--kernel` chooses kernels by their names with overrides. Runs with `--kernel` or `--gpu`
+// are neither compared nor recorded.
 // `--kernels` prints a line for each kernel, `--variants` for each variant when it is compiled.
 // `--gpu` compiles for a GPU that is not recorded, such as amdgpu:gfx1100, freedreno:642, nouveau:192 and panfrost:9091. `--write` records the
 // results.
@@ -17,23 +17,17 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { compileVariants, worst } from "../compilers/compile.mjs";
 import { chosenGpu, devices } from "../compilers/devices.mjs";
-import { allVariants, eachValue, firstOfEach, toolsFor } from "../compilers/program.mjs";
+import { allVariants, toolsFor } from "../compilers/program.mjs";
 import { Remedy, Skip, exitWith, root } from "../process.mjs";
 
 const record = path.join(root, "tests/compilers.json");
-/** Seconds for a variant, by the architecture of the driver. An emulated compiler needs minutes for kernels that spill. */
-const limits = { amd64: 300, arm64: 400 };
-/** What `--choose` chooses of all variants. */
-const choices = { all: (variants) => variants, values: eachValue, first: firstOfEach };
-
 const options = {
-  choose: { type: "string" },
-  built: { type: "boolean" },
-  emulated: { type: "boolean" },
+  built: { type: "boolean", default: false },
+  emulated: { type: "boolean", default: false },
   gpu: { type: "string", multiple: true },
   kernel: { type: "string", default: "" },
   kernels: { type: "boolean" },
-  limit: { type: "string" },
+  limit: { type: "string", default: "120" },
   variants: { type: "boolean" },
   write: { type: "boolean" },
 };
@@ -72,8 +66,7 @@ function print(device, { description, compiled, failures, slow }, kernels, every
 /** Returns the GPUs that the command line chooses. */
 function choose({ gpu, built, emulated }, [word = ""]) {
   if (gpu) return gpu.map(chosenGpu);
-  const needs = built ? "built" : emulated ? "emulated" : "packages";
-  const all = devices.filter((device) => device.needs === needs);
+  const all = devices.filter(({ isBuilt, isEmulated }) => Boolean(isBuilt) === built && Boolean(isEmulated) === emulated);
   const chosen = all.filter(({ name }) => name.toLowerCase().includes(word.toLowerCase()));
   if (chosen.length === 0) throw new Remedy(`no GPU is named ${word}; known: ${all.map(({ name }) => name).join(", ")}`);
   return chosen;
@@ -84,12 +77,10 @@ await exitWith(async () => {
   const chosen = choose(values, positionals);
   if (process.platform !== "linux" || process.arch !== "x64") throw new Skip("the programs that run the drivers are those of Debian for x86-64");
   const recorded = existsSync(record) ? JSON.parse(readFileSync(record, "utf8")) : {};
-  const isWhole = !values.kernel && !values.choose && !values.gpu;
+  const isWhole = !values.kernel && !values.gpu;
   const problems = [];
   for (const device of chosen) {
-    const { name, architecture } = device;
-    const choice = choices[values.choose ?? (architecture === "amd64" ? "all" : "first")];
-    if (!choice) throw new Remedy(`--choose ${values.choose} is none of ${Object.keys(choices).join(", ")}`);
+    const { name } = device;
     const tools = await toolsFor(device);
     const { names, refusal } = allVariants(device, tools);
     if (refusal) {
@@ -99,8 +90,7 @@ await exitWith(async () => {
     const all = names.filter((variant) => variant.includes(values.kernel));
     if (all.length === 0) problems.push(`${name}: no kernel has ${values.kernel} in its name`);
     const tell = (one) => values.variants && printLine(one.variant, one);
-    const limit = Number(values.limit ?? limits[architecture]);
-    const result = await compileVariants(device, choice(all), tools, { limit, tell });
+    const result = await compileVariants(device, all, tools, { limit: Number(values.limit), tell });
     const kernels = worst(result.compiled);
     print(device, result, kernels, values.kernels);
     const isCompared = isWhole && !values.write;

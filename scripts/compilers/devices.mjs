@@ -34,11 +34,10 @@ function honeykrisp(line, into) {
   into.spills += number(line, /(\d+):\d+ spills/) + number(line, /:(\d+) spills:fills/) + number(line, /(\d+) scratch/);
 }
 
-/** Adds the statistics of Arm's in Mesa. Its `threads` are those of a core, by halves: 1 or 2. */
+/** Adds the statistics of Arm's in Mesa. Its `threads` are those of a core, by halves: 1 or 2 with up to 32 registers. */
 function panvk(line, into) {
-  if (!line.startsWith("MESA_SHADER_COMPUTE shader: ")) return;
-  into.bytes = number(line, /(\d+) code size/);
-  into.registers = number(line, /(\d+) registers used/);
+  if (!line.includes("MESA_SHADER_COMPUTE shader: ")) return;
+  into.bytes = 16 * number(line, /(\d+) quadwords/);
   into.waves = number(line, /(\d+) threads/);
   into.spills += number(line, /(\d+):\d+ spills/) + number(line, /:(\d+) spills:fills/);
 }
@@ -73,22 +72,22 @@ function nvk(line, into) {
 }
 
 /**
- * The drivers, by the name of their drm-shim: Debian's architecture that has them, `needs` (what else: an emulator or a build of the shim), the name of their manifest, the environment variables that
- * choose a GPU and print statistics, and the reader of these.
+ * The drivers, by the name of their drm-shim: the name of their manifest, the environment variables that choose a GPU and print statistics,
+ * and the reader of these. Debian's packages for x86-64 have them, but for what `isBuilt`: "shim" or "driver", with its shim. Those for arm64
+ * have what `isEmulated`.
  */
 const drivers = {
-  amdgpu: { architecture: "amd64", manifest: "radeon", variables: (id) => ({ AMDGPU_GPU_ID: id, RADV_DEBUG: "shaderstats" }), read: radv },
-  freedreno: { architecture: "amd64", manifest: "freedreno", variables: (id) => ({ FD_GPU_ID: id, IR3_SHADER_DEBUG: "cs" }), read: turnip },
-  asahi: { architecture: "amd64", manifest: "asahi", variables: () => ({ AGX_MESA_DEBUG: "shaderdb" }), read: honeykrisp },
+  amdgpu: { manifest: "radeon", variables: (id) => ({ AMDGPU_GPU_ID: id, RADV_DEBUG: "shaderstats" }), read: radv },
+  freedreno: { manifest: "freedreno", variables: (id) => ({ FD_GPU_ID: id, IR3_SHADER_DEBUG: "cs" }), read: turnip },
+  asahi: { manifest: "asahi", variables: () => ({ AGX_MESA_DEBUG: "shaderdb" }), read: honeykrisp },
   nouveau: {
-    architecture: "amd64",
     manifest: "nouveau",
     variables: (id) => ({ NOUVEAU_CHIPSET: id, NVK_I_WANT_A_BROKEN_VULKAN_DRIVER: "1", NAK_DEBUG: "print" }),
     read: nvk,
   },
+  intel: { isBuilt: "shim", manifest: "intel", variables: (id) => ({ INTEL_STUB_GPU_PLATFORM: id, INTEL_DEBUG: "cs" }), read: anv },
   panfrost: {
-    architecture: "arm64",
-    needs: "emulated",
+    isBuilt: "driver",
     manifest: "panfrost",
     variables: (id) => ({
       PAN_GPU_ID: id,
@@ -99,34 +98,16 @@ const drivers = {
     }),
     read: panvk,
   },
-  intel: {
-    architecture: "amd64",
-    needs: "built",
-    manifest: "intel",
-    variables: (id) => ({ INTEL_STUB_GPU_PLATFORM: id, INTEL_DEBUG: "cs" }),
-    read: anv,
-  },
-  v3d: {
-    architecture: "arm64",
-    needs: "emulated",
-    manifest: "broadcom",
-    // The only id: Debian's shim is made to answer as a V3D 7.1.
-    variables: () => ({ V3D_DEBUG: "shaderdb" }),
-    read: v3dv,
-  },
-  powervr: {
-    architecture: "arm64",
-    needs: "emulated",
-    manifest: "powervr_mesa",
-    variables: () => ({ PVR_I_WANT_A_BROKEN_VULKAN_DRIVER: "1" }),
-    read: () => {},
-  },
+  // The only id: the shim is made to answer as a V3D 7.1.
+  v3d: { isBuilt: "driver", manifest: "broadcom", variables: () => ({ V3D_DEBUG: "shaderdb" }), read: v3dv },
+  // Prints no statistics.
+  powervr: { isEmulated: true, manifest: "powervr_mesa", variables: () => ({ PVR_I_WANT_A_BROKEN_VULKAN_DRIVER: "1" }), read: () => {} },
 };
 
 /** Returns the GPU that a driver knows by an id, such as "gfx1100" of amdgpu. */
 function gpu(name, driver, id = "") {
-  const { variables, needs = "packages", ...rest } = drivers[driver];
-  return { name, driver, needs, ...rest, variables: variables(id) };
+  const { variables, ...rest } = drivers[driver];
+  return { name, driver, ...rest, variables: variables(id) };
 }
 
 /** The GPUs whose kernels are compared with the record. */

@@ -1,14 +1,15 @@
-// Builds `examples/compile_kernels.rs` for the processors of the drivers, and chooses the variants that it compiles.
+// Builds `examples/compile_kernels.rs` for the processors of the drivers, and finds what runs it.
 import path from "node:path";
 import { spawnSync } from "node:child_process";
 import { arm64Target, arm64Tools, arm64Variables } from "../arm64.mjs";
 import { Remedy, root, run } from "../process.mjs";
 import { commandFor } from "./compile.mjs";
-import { intelShim } from "./intel.mjs";
+import { builtParts } from "./mesa.mjs";
 import { unpackedDrivers } from "./packages.mjs";
 
 const example = "compile_kernels";
-const here = path.join(root, "target/debug/examples", example);
+/** The packages that native tests build with all features, whose dependencies then need not be built again. */
+const tested = ["--workspace", "--exclude", "pagepress-python", "--exclude", "pagepress-wasm", "--all-features"];
 
 /** Builds the program. `arguments_` are those of cargo. */
 async function build(arguments_, env) {
@@ -28,44 +29,35 @@ export function allVariants(device, tools) {
   return { names, refusal: isOpen ? null : stderr.trim().split("\n").at(-1) || "the program says nothing" };
 }
 
-/** Returns the first of `variants` that have, together, every value of every override of each kernel. */
-export function eachValue(variants) {
-  const seen = new Set();
-  return variants.filter((variant) => {
-    const [kernel] = variant.split(" ");
-    const values = (variant.match(/\("\w+", \d+\)/g) ?? []).map((value) => `${kernel} ${value}`);
-    const isNew = [kernel, ...values].some((value) => !seen.has(value));
-    for (const value of [kernel, ...values]) seen.add(value);
-    return isNew;
-  });
-}
-
-/** Returns the first variant of each kernel. */
-export function firstOfEach(variants) {
-  const kernel = (variant) => variant.split(" ")[0];
-  return variants.filter((variant, index) => index === 0 || kernel(variant) !== kernel(variants[index - 1]));
-}
-
-/** Builds what makes the shim of V3D answer as the GPU of a Raspberry Pi 5. Returns its path. */
-async function v3dFilter({ gcc }) {
-  const library = path.join(root, "target/emulated/v3d_71.so");
-  const { code } = await run(gcc, ["-shared", "-fPIC", "-O1", path.join(root, "scripts/compilers/v3d_71.c"), "-o", library]);
-  if (code !== 0) throw new Remedy("scripts/compilers/v3d_71.c does not build");
-  return library;
-}
-
 /** Returns the driver of a device, the program for its architecture, and what runs it: `{libraries, manifests, shim, launcher, program}`. */
-export async function toolsFor({ architecture, driver, needs }) {
-  const drivers = await unpackedDrivers(architecture);
-  const shim = needs === "built" ? await intelShim() : path.join(drivers.libraries, `lib${driver}_noop_drm_shim.so`);
-  if (needs !== "emulated") {
-    await build(["--all-features"]);
-    return { ...drivers, shim, launcher: [drivers.linker], program: here };
-  }
+export function toolsFor(device) {
+  return device.isEmulated ? emulatedTools(device) : nativeTools(device);
+}
+
+async function nativeTools({ driver, isBuilt }) {
+  const { libraries, manifests, linker } = await unpackedDrivers("amd64");
+  const parts = isBuilt ? await builtParts() : libraries;
+  const shim = path.join(parts, `lib${driver}_noop_drm_shim.so`);
+  await build(tested);
+  return {
+    libraries,
+    manifests: isBuilt === "driver" ? parts : manifests,
+    shim: driver === "v3d" ? `${path.join(parts, "v3d_71.so")}:${shim}` : shim,
+    launcher: [linker],
+    program: path.join(root, "target/debug/examples", example),
+  };
+}
+
+async function emulatedTools({ driver }) {
+  const { libraries, manifests, linker } = await unpackedDrivers("arm64");
   const tools = await arm64Tools();
   // Without the engine that needs NVIDIA's driver, which halves the time of the build.
   await build(["--target", arm64Target, "--no-default-features", "--features", "wgpu"], arm64Variables(tools));
-  const program = path.join(root, "target/emulated", arm64Target, "debug/examples", example);
-  const preload = driver === "v3d" ? `${await v3dFilter(tools)}:${shim}` : shim;
-  return { ...drivers, shim: preload, launcher: [tools.qemu, drivers.linker], program };
+  return {
+    libraries,
+    manifests,
+    shim: path.join(libraries, `lib${driver}_noop_drm_shim.so`),
+    launcher: [tools.qemu, linker],
+    program: path.join(root, "target/emulated", arm64Target, "debug/examples", example),
+  };
 }
