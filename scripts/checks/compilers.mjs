@@ -7,7 +7,7 @@
 //
 // WORD chooses GPUs by name. `--built` takes those of which a part of Mesa is built, which Debian does not have: Intel's, Mali and the
 // Raspberry Pi; `--emulated` takes PowerVR, whose driver Debian has for arm64 only, and which QEMU runs. Variants that take more than
-// `--limit` seconds (120) are given up and named. `--kernel` chooses kernels by their names with overrides. Runs with `--kernel` or `--gpu`
+// `--limit` seconds (300) are given up and named. `--kernel` chooses kernels by their names with overrides. Runs with `--kernel` or `--gpu`
 // are neither compared nor recorded.
 // `--kernels` prints a line for each kernel, `--variants` for each variant when it is compiled.
 // `--gpu` compiles for a GPU that is not recorded, such as amdgpu:gfx1100, freedreno:642, nouveau:192 and panfrost:9091. `--write` records the
@@ -27,7 +27,7 @@ const options = {
   gpu: { type: "string", multiple: true },
   kernel: { type: "string", default: "" },
   kernels: { type: "boolean" },
-  limit: { type: "string", default: "120" },
+  limit: { type: "string", default: "300" },
   variants: { type: "boolean" },
   write: { type: "boolean" },
 };
@@ -66,7 +66,7 @@ function print(device, { description, compiled, failures, slow }, kernels, every
 /** Returns the GPUs that the command line chooses. */
 function choose({ gpu, built, emulated }, [word = ""]) {
   if (gpu) return gpu.map(chosenGpu);
-  const all = devices.filter(({ isBuilt, isEmulated }) => Boolean(isBuilt) === built && Boolean(isEmulated) === emulated);
+  const all = devices.filter((device) => Boolean(device.built) === built && Boolean(device.emulated) === emulated);
   const chosen = all.filter(({ name }) => name.toLowerCase().includes(word.toLowerCase()));
   if (chosen.length === 0) throw new Remedy(`no GPU is named ${word}; known: ${all.map(({ name }) => name).join(", ")}`);
   return chosen;

@@ -73,8 +73,8 @@ function nvk(line, into) {
 
 /**
  * The drivers, by the name of their drm-shim: the name of their manifest, the environment variables that choose a GPU and print statistics,
- * and the reader of these. Debian's packages for x86-64 have them, but for what `isBuilt`: "shim" or "driver", with its shim. Those for arm64
- * have what `isEmulated`.
+ * and the reader of these. Debian's packages for x86-64 have them, but for what `built`: "shim" or "driver", with its shim. Those for arm64
+ * have what `emulated`.
  */
 const drivers = {
   amdgpu: { manifest: "radeon", variables: (id) => ({ AMDGPU_GPU_ID: id, RADV_DEBUG: "shaderstats" }), read: radv },
@@ -85,9 +85,9 @@ const drivers = {
     variables: (id) => ({ NOUVEAU_CHIPSET: id, NVK_I_WANT_A_BROKEN_VULKAN_DRIVER: "1", NAK_DEBUG: "print" }),
     read: nvk,
   },
-  intel: { isBuilt: "shim", manifest: "intel", variables: (id) => ({ INTEL_STUB_GPU_PLATFORM: id, INTEL_DEBUG: "cs" }), read: anv },
+  intel: { built: "shim", manifest: "intel", variables: (id) => ({ INTEL_STUB_GPU_PLATFORM: id, INTEL_DEBUG: "cs" }), read: anv },
   panfrost: {
-    isBuilt: "driver",
+    built: "driver",
     manifest: "panfrost",
     variables: (id) => ({
       PAN_GPU_ID: id,
@@ -99,9 +99,9 @@ const drivers = {
     read: panvk,
   },
   // The only id: the shim is made to answer as a V3D 7.1.
-  v3d: { isBuilt: "driver", manifest: "broadcom", variables: () => ({ V3D_DEBUG: "shaderdb" }), read: v3dv },
+  v3d: { built: "driver", manifest: "broadcom", variables: () => ({ V3D_DEBUG: "shaderdb" }), read: v3dv },
   // Prints no statistics.
-  powervr: { isEmulated: true, manifest: "powervr_mesa", variables: () => ({ PVR_I_WANT_A_BROKEN_VULKAN_DRIVER: "1" }), read: () => {} },
+  powervr: { emulated: true, manifest: "powervr_mesa", variables: () => ({ PVR_I_WANT_A_BROKEN_VULKAN_DRIVER: "1" }), read: () => {} },
 };
 
 /** Returns the GPU that a driver knows by an id, such as "gfx1100" of amdgpu. */

@@ -5,7 +5,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { copyFile, mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { findProgram } from "../machine.mjs";
-import { Skip, ask, root, run } from "../process.mjs";
+import { Remedy, Skip, ask, root, run } from "../process.mjs";
 import { aptFolder } from "./packages.mjs";
 
 const folder = path.join(root, "target", "compilers-mesa");
@@ -78,8 +78,10 @@ async function compile(source, build) {
 }
 
 /** Builds what makes the shim of V3D answer as the GPU of a Raspberry Pi 5. */
-const compileFilter = () =>
-  attempt("gcc", ["-shared", "-fPIC", "-O1", path.join(root, "scripts/compilers/v3d_71.c"), "-o", path.join(folder, "v3d_71.so")]);
+async function compileFilter() {
+  const { code } = await run("gcc", ["-shared", "-fPIC", "-O1", path.join(root, "scripts/compilers/v3d_71.c"), "-o", path.join(folder, "v3d_71.so")]);
+  if (code !== 0) throw new Remedy("scripts/compilers/v3d_71.c does not build");
+}
 
 /** Writes the file by which the Vulkan loader finds a driver. */
 async function writeManifest(name) {

@@ -3,13 +3,12 @@ import path from "node:path";
 import { spawnSync } from "node:child_process";
 import { arm64Target, arm64Tools, arm64Variables } from "../arm64.mjs";
 import { Remedy, root, run } from "../process.mjs";
+import { tested } from "../steps.mjs";
 import { commandFor } from "./compile.mjs";
 import { builtParts } from "./mesa.mjs";
 import { unpackedDrivers } from "./packages.mjs";
 
 const example = "compile_kernels";
-/** The packages that native tests build with all features, whose dependencies then need not be built again. */
-const tested = ["--workspace", "--exclude", "pagepress-python", "--exclude", "pagepress-wasm", "--all-features"];
 
 /** Builds the program. `arguments_` are those of cargo. */
 async function build(arguments_, env) {
@@ -31,17 +30,18 @@ export function allVariants(device, tools) {
 
 /** Returns the driver of a device, the program for its architecture, and what runs it: `{libraries, manifests, shim, launcher, program}`. */
 export function toolsFor(device) {
-  return device.isEmulated ? emulatedTools(device) : nativeTools(device);
+  return device.emulated ? emulatedTools(device) : nativeTools(device);
 }
 
-async function nativeTools({ driver, isBuilt }) {
+async function nativeTools({ driver, built }) {
   const { libraries, manifests, linker } = await unpackedDrivers("amd64");
-  const parts = isBuilt ? await builtParts() : libraries;
+  const parts = built ? await builtParts() : libraries;
   const shim = path.join(parts, `lib${driver}_noop_drm_shim.so`);
-  await build(tested);
+  // As native tests do, so that nothing is built again.
+  await build([...tested, "--all-features"]);
   return {
     libraries,
-    manifests: isBuilt === "driver" ? parts : manifests,
+    manifests: built === "driver" ? parts : manifests,
     shim: driver === "v3d" ? `${path.join(parts, "v3d_71.so")}:${shim}` : shim,
     launcher: [linker],
     program: path.join(root, "target/debug/examples", example),
