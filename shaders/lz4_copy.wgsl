@@ -104,15 +104,20 @@ fn writers(first: u32, last: u32, row: u32) -> u32 {
     return select(0u, 1u << (u32(begin) & 31), begin >= 0) | select(0u, 1u << (u32(end) & 31), end >= 0);
 }
 
-// Finds the entries of a lane's word in the row at byte `row`, and loads the candidates for the row after it. Synchronises
+// Loads the first word of entry `entry + lane`.
+fn load_candidate(page: ptr<function, Page>) {
+    (*page).candidate = sequences[min((*page).entry + (*page).lane, (*page).end)].x;
+}
+
+// Finds the entries of a lane's word in the row at byte `row`, and, with AHEAD, loads the candidates for the row after it. Synchronises
 // the workgroup; `round` is that of `merge_lanes`.
 //
 // Matches have at least four bytes, so at most one begins in the four bytes before a word, or at it.
 fn find_entries(page: ptr<function, Page>, word: ptr<function, Word>, row: u32, round: ptr<function, u32>) {
-    // The first word that begins at the candidate's match or behind it.
     if !AHEAD {
-        (*page).candidate = sequences[min((*page).entry + (*page).lane, (*page).end)].x;
+        load_candidate(page);
     }
+    // The first word that begins at the candidate's match or behind it.
     let place = (((*page).candidate & 0xffff) + 4 - row) >> 2;
     let is_in_row = (*page).entry + (*page).lane < (*page).end && place < LANES;
     let own_bit = select(0u, 1u << ((place + (*page).first_lane) & 31), is_in_row);
@@ -122,7 +127,7 @@ fn find_entries(page: ptr<function, Page>, word: ptr<function, Word>, row: u32, 
     (*word).own = sequences[k];
     (*word).before = sequences[max(k, 1u) - 1];
     if AHEAD {
-        (*page).candidate = sequences[min((*page).entry + (*page).lane, (*page).end)].x;
+        load_candidate(page);
     }
 }
 
@@ -339,7 +344,9 @@ fn begin_page(page: ptr<function, Page>, index: u32) {
         // A first match that begins the page is the match before the first word.
         (*page).entry += select(0u, 1u, sequences[(*page).entry].x == 0xffff);
     }
-    (*page).candidate = sequences[min((*page).entry + (*page).lane, (*page).end)].x;
+    if AHEAD {
+        load_candidate(page);
+    }
 }
 
 // Ends a page: clears the padding of its last word, or all of a page that has a fault.
