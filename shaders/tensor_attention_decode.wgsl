@@ -2,9 +2,9 @@
 //
 // A workgroup takes the queries of a head and a part of the keys, 128 at a time. Scores: four invocations share two keys, each
 // with a quarter of their vectors. Online softmax: an invocation has the scores of one key; the upper half of the invocations
-// repeats what the lower half does. Output: an invocation adds up the columns in 16 bytes of some values: four, or eight of 16 bits.
+// repeats what the lower half does. Output: an invocation adds up four or eight columns of some values.
 // Each key and each value is loaded once for all queries, in its own type, so that device memory is the limit.
-// Bindings, preconditions and results: those of tensor_attention; n_q <= 4; dim <= 4 * COLUMNS4. Queries, and keys and values, may be
+// Bindings, preconditions and results: those of tensor_attention; n_q <= 4; n_k < 2^31; dim <= 4 * COLUMNS4. Queries, and keys and values, may be
 // of 16 bits, as lib/attention_halves has it; arithmetic and results are in f32.
 // Twin: src/tensor/cpu/attention.rs
 //
@@ -32,8 +32,8 @@ const PITCH: u32 = 130u;
 const LOWEST: f32 = -3.4028234e38;
 /// Columns of a head, rounded up.
 override ALL_COLUMNS: u32 = 4u * COLUMNS4;
-/// Groups of four columns in 16 bytes of keys and values, and invocations that share a value.
-override FOURS: u32 = 1u + min(FROM, 1u);
+/// Groups of four columns that an invocation takes at once, 2 only for 16 bits, and invocations that share a value.
+override FOURS: u32 = 1u;
 override SHARERS: u32 = COLUMNS4 / FOURS;
 
 // A component for each of four queries: [column].
@@ -44,6 +44,8 @@ var<workgroup> sh_parts: array<vec4<f32>, 520>;
 var<workgroup> sh_weights: array<vec4<f32>, 256>;
 // Maxima of eight keys; at the end, sums.
 var<workgroup> sh_eights: array<vec4<f32>, 16>;
+// Largest score of each query so far; not a private variable, which would take registers in all loops.
+var<workgroup> sh_most: vec4<f32>;
 // Factors of the sums over earlier keys.
 var<workgroup> sh_factors: vec4<f32>;
 
@@ -51,7 +53,7 @@ var<workgroup> sh_factors: vec4<f32>;
 var<private> products: array<vec4<f32>, 2>;
 // Sums of four columns for each query.
 var<private> sums: array<vec4<f32>, 4>;
-// Those of the four columns behind them, if values are of 16 bits.
+// Those of the four columns behind them, if FOURS is 2.
 var<private> next_sums: array<vec4<f32>, 4>;
 
 /// Stores queries in workgroup memory, those behind the last one as 0.
@@ -88,6 +90,13 @@ fn multiply_keys(key: u32, start_k: u32, lane: u32) {
             let y = of_key(key + APART, next + col, col);
             products[0] += products_of(col, x);
             products[1] += products_of(col, y);
+        } else if FOURS == 1u {
+            if key < params.n_k && col < params.dim {
+                products[0] += products_of(col, four_halves_of_k(at + col, col));
+            }
+            if key + APART < params.n_k && col < params.dim {
+                products[1] += products_of(col, four_halves_of_k(next + col, col));
+            }
         } else {
             let x = halves_of_key(key, at + col, col);
             let y = halves_of_key(key + APART, next + col, col);
@@ -135,15 +144,15 @@ fn sum_of_keys(i: u32) -> vec4<f32> {
 fn add_value_to(to: ptr<private, array<vec4<f32>, 4>>, value: vec4<f32>, weight: vec4<f32>, seen: vec4<bool>) {
     if CAUSAL {
         // A select rather than a weight of 0, since 0 * NaN is NaN.
-        (*to)[0] += select(vec4(0.0), weight.x * value, seen.x);
-        (*to)[1] += select(vec4(0.0), weight.y * value, seen.y);
-        (*to)[2] += select(vec4(0.0), weight.z * value, seen.z);
-        (*to)[3] += select(vec4(0.0), weight.w * value, seen.w);
+        (*to)[0] += select(vec4(0.0), weight * value.x, seen);
+        (*to)[1] += select(vec4(0.0), weight * value.y, seen);
+        (*to)[2] += select(vec4(0.0), weight * value.z, seen);
+        (*to)[3] += select(vec4(0.0), weight * value.w, seen);
     } else {
-        (*to)[0] += weight.x * value;
-        (*to)[1] += weight.y * value;
-        (*to)[2] += weight.z * value;
-        (*to)[3] += weight.w * value;
+        (*to)[0] += weight * value.x;
+        (*to)[1] += weight * value.y;
+        (*to)[2] += weight * value.z;
+        (*to)[3] += weight * value.w;
     }
 }
 
@@ -151,6 +160,8 @@ fn add_value_to(to: ptr<private, array<vec4<f32>, 4>>, value: vec4<f32>, weight:
 fn add_decoded(at: u32, col: u32, key: u32, seen: vec4<bool>) {
     if FROM == 0u {
         add_value_to(&sums, four_of_v(at, col), sh_weights[key], seen);
+    } else if FOURS == 1u {
+        add_value_to(&sums, four_halves_of_v(at, col), sh_weights[key], seen);
     } else {
         let value = eight_of_v(at, col);
         let weight = sh_weights[key];
@@ -160,25 +171,35 @@ fn add_decoded(at: u32, col: u32, key: u32, seen: vec4<bool>) {
 }
 
 fn scale_each(all: ptr<private, array<vec4<f32>, 4>>, factor: vec4<f32>) {
-    (*all)[0] *= factor.x;
-    (*all)[1] *= factor.y;
-    (*all)[2] *= factor.z;
-    (*all)[3] *= factor.w;
+    (*all)[0] *= factor;
+    (*all)[1] *= factor;
+    (*all)[2] *= factor;
+    (*all)[3] *= factor;
 }
 
-/// Returns for each query whether it sees a key: one before its end and, with a window, not before its begin.
-fn seen_of(key: u32, begins: vec4<u32>, ends: vec4<u32>) -> vec4<bool> {
-    var seen = vec4(key) < ends;
-    if WINDOW { seen = seen & (vec4(key) >= begins); }
+/// Returns the sums of four columns of a query.
+fn columns_of(all: ptr<private, array<vec4<f32>, 4>>, query: u32) -> vec4<f32> {
+    return vec4((*all)[0][query], (*all)[1][query], (*all)[2][query], (*all)[3][query]);
+}
+
+/// Returns for each query whether it sees a key, which must be before the end of the split and, with a mask, among the last keys up to
+/// the query's own: any number of them, or those of its window.
+fn seen_of(key: u32, key_end: u32) -> vec4<bool> {
+    let seen = vec4(key < key_end);
+    if CAUSAL {
+        // Distance from the key to the query's own, which wraps around for a key behind it. There are less than 2^31 keys.
+        let distance = vec4(params.first - key) + vec4(0u, 1u, 2u, 3u);
+        return seen & (distance < vec4(select(0x80000000u, params.window, WINDOW)));
+    }
     return seen;
 }
 
 /// Adds up the sums of all invocations with the same columns, and stores them as the result of a query: divided by the sum of
-/// its weights or, if SPLIT, beside its maximum and that sum. `own` are the invocation's, the second four only for 16 bits.
+/// its weights or, if SPLIT, beside its maximum and that sum. `own` are the invocation's, the second four only if FOURS is 2.
 fn store_decoded(i: u32, row: u32, row_index: u32, split: u32, own: array<vec4<f32>, 2>, most: f32, total: f32) {
     workgroupBarrier();
     sh_parts[FOURS * i] = own[0];
-    if FROM != 0u { sh_parts[2u * i + 1u] = own[1]; }
+    if FOURS == 2u { sh_parts[2u * i + 1u] = own[1]; }
     workgroupBarrier();
     if i >= COLUMNS4 || row >= params.n_q {
         return;
@@ -217,43 +238,39 @@ fn tensor_attention_decode(
     let start_v = params.v.x + batch * params.v.y + head / params.heads_per_key * params.v.z;
     let key_begin = split_begin(0u, split);
     let key_end = min(key_begin + params.split_len, params.n_k);
-    // Ends and begins of the keys that each query sees.
-    var ends = vec4(key_end);
-    if CAUSAL { ends = min(ends, params.first + vec4(1u, 2u, 3u, 4u)); }
-    var begins = vec4(0u);
-    if WINDOW { begins = vec4(window_begin(0u), window_begin(1u), window_begin(2u), window_begin(3u)); }
 
-    // For scores a lane of four, and two keys; for weights one key; for values the columns in 16 bytes.
+    // For scores a lane of four, and two keys; for weights one key; for values four or eight columns.
     let lane = i % 4u;
     let slot = i / 4u;
     let own_key = i % KEYS;
     let col = 4u * FOURS * (i % SHARERS);
     let first_value = i / SHARERS;
-    var most = vec4(LOWEST);
+    if i == 0u { sh_most = vec4(LOWEST); }
     var total = vec4(0.0);
     keep_few_queries(i, params.q.x + batch * params.q.y + head * params.q.z);
     workgroupBarrier();
     for (var key = key_begin; key < key_end; key += KEYS) {
         multiply_keys(key + slot, start_k, lane);
         let product = own_product(own_key, slot, lane);
-        let seen = seen_of(key + own_key, begins, ends);
+        let seen = seen_of(key + own_key, key_end);
         let score = select(vec4(LOWEST), product * params.scale, seen);
         sh_weights[i] = score;
         workgroupBarrier();
-        let next = max(most, max_of_keys(i));
-        let factor = exp(most - next);
+        let largest = max_of_keys(i);
+        let next = max(sh_most, largest);
+        let factor = exp(sh_most - next);
         let weight = select(vec4(0.0), exp(score - next), seen);
-        most = next;
         total = total * factor + weight;
         sh_weights[i] = weight;
         if i == 0u { sh_factors = factor; }
         workgroupBarrier();
+        if i == 0u { sh_most = next; }
         scale_each(&sums, sh_factors);
-        if FROM != 0u { scale_each(&next_sums, sh_factors); }
+        if FOURS == 2u { scale_each(&next_sums, sh_factors); }
         let end = min(KEYS, key_end - key);
         var at = start_v + (key + first_value) * params.v.w + col;
         for (var n = first_value; n < KEYS; n += THREADS / SHARERS) {
-            if n < end && col < params.dim { add_decoded(at, col, n, seen_of(key + n, begins, ends)); }
+            if n < end && col < params.dim { add_decoded(at, col, n, seen_of(key + n, key_end)); }
             at += THREADS / SHARERS * params.v.w;
         }
     }
@@ -265,8 +282,8 @@ fn tensor_attention_decode(
     let row_index = batch * params.n_q * params.out_heads + head;
     let to = params.splits_before + split;
     let pitch = params.out_heads;
-    store_decoded(i, 0u, row_index, to, array(sums[0], next_sums[0]), most.x, total.x);
-    store_decoded(i, 1u, row_index + pitch, to, array(sums[1], next_sums[1]), most.y, total.y);
-    store_decoded(i, 2u, row_index + 2u * pitch, to, array(sums[2], next_sums[2]), most.z, total.z);
-    store_decoded(i, 3u, row_index + 3u * pitch, to, array(sums[3], next_sums[3]), most.w, total.w);
+    store_decoded(i, 0u, row_index, to, array(columns_of(&sums, 0u), columns_of(&next_sums, 0u)), sh_most.x, total.x);
+    store_decoded(i, 1u, row_index + pitch, to, array(columns_of(&sums, 1u), columns_of(&next_sums, 1u)), sh_most.y, total.y);
+    store_decoded(i, 2u, row_index + 2u * pitch, to, array(columns_of(&sums, 2u), columns_of(&next_sums, 2u)), sh_most.z, total.z);
+    store_decoded(i, 3u, row_index + 3u * pitch, to, array(columns_of(&sums, 3u), columns_of(&next_sums, 3u)), sh_most.w, total.w);
 }

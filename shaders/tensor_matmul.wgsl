@@ -43,6 +43,8 @@ override BLOCKS_A: u32 = TILE_M4 * DEPTH / 4u;
 override BLOCKS_B: u32 = TILE_N4 * DEPTH / 4u;
 /// Some invocations load a block of each.
 override BOTH: bool = BLOCKS_A + BLOCKS_B > THREADS;
+/// The smallest tiles, also for devices with the fewest registers: an invocation keeps the numbers of the one block that it loads.
+override KEEPS_ONE: bool = GROUPS_M * GROUPS_N == 1u && !BOTH;
 override TILE_A: u32 = DEPTH * TILE_M4;
 override TILE_B: u32 = DEPTH * TILE_N4;
 override ALL_A: u32 = STAGES * TILE_A;
@@ -92,6 +94,11 @@ fn tile_of(id: u32) -> vec3<u32> {
     return vec3(8u * band + in_band - column * height, column, z);
 }
 
+/// Returns the number of a block of `b`: .y, but .x if KEEPS_ONE.
+fn of_b(numbers: vec2<u32>) -> u32 {
+    return select(numbers.y, numbers.x, KEEPS_ONE);
+}
+
 @compute @workgroup_size(THREADS)
 fn tensor_matmul(
     @builtin(workgroup_id) group: vec3<u32>,
@@ -115,15 +122,22 @@ fn tensor_matmul(
     let loads = vec2((i < BLOCKS_A), (i >= THREADS - BLOCKS_B));
     let q = vec2(i, i - (THREADS - BLOCKS_B));
     let block_x = 8u * (q / (2u * DEPTH)) + q % 8u;
-    let block_k = 4u * (q / 8u % (DEPTH / 4u));
-    let x = vec2(first_row, first_col) + 4u * block_x;
+    var block_k = 4u * (q / 8u % (DEPTH / 4u));
+    var x = vec2(first_row, first_col) + 4u * block_x;
     let by_k = vec2(A_BY_K, B_BY_K);
     let pitch = vec2(params.pitch_a, params.pitch_b);
-    let along_k = select(pitch, vec2(1u), by_k);
+    var along_k = select(pitch, vec2(1u), by_k);
     let along_x = select(vec2(1u), pitch, by_k);
     let start = vec2(params.offset_a, params.offset_b) + product * vec2(params.batch_a, params.batch_b);
     var at = start + x * along_x + (k_begin + block_k) * along_k;
-    let to = block_k * vec2(TILE_M4, TILE_N4) + block_x + vec2(0u, ALL_A);
+    var to = block_k * vec2(TILE_M4, TILE_N4) + block_x + vec2(0u, ALL_A);
+    if KEEPS_ONE && loads.y {
+        block_k.x = block_k.y;
+        x.x = x.y;
+        along_k.x = along_k.y;
+        at.x = at.y;
+        to.x = to.y;
+    }
 
     // A subgroup of 32 has 8 by 4 invocations, so that its loads from workgroup memory touch few vectors.
     let lane = i % LANES;
@@ -141,9 +155,9 @@ fn tensor_matmul(
             block = block_at(true, at.x, x.x, k_begin + block_k.x, k_end);
         }
     }
-    if loads.y { block = block_at(false, at.y, x.y, k_begin + block_k.y, k_end); }
+    if loads.y { block = block_at(false, of_b(at), of_b(x), k_begin + of_b(block_k), k_end); }
     for (var k = k_begin; k < k_end; k += DEPTH) {
-        stage_blocks(loads, to + stage * vec2(TILE_A, TILE_B));
+        stage_blocks(loads, vec2(to.x, of_b(to)) + stage * vec2(TILE_A, TILE_B));
         workgroupBarrier();
         let next = k + DEPTH;
         if next < k_end {
@@ -155,7 +169,7 @@ fn tensor_matmul(
                     block = block_at(true, at.x, x.x, next + block_k.x, k_end);
                 }
             }
-            if loads.y { block = block_at(false, at.y, x.y, next + block_k.y, k_end); }
+            if loads.y { block = block_at(false, of_b(at), of_b(x), next + of_b(block_k), k_end); }
         }
         accumulate_all(stage * TILE_A + from_a, stage * TILE_B + from_b);
         if STAGES == 2u {

@@ -72,6 +72,26 @@ fn eight_of_v(at: u32, col: u32) -> Eight {
     ));
 }
 
+/// Returns four elements of a key or a value, the first at `at`, of eight adjacent ones.
+fn four_of_eight(words: vec4<u32>, at: u32) -> vec4<f32> {
+    let pair = select(words.xy, words.zw, (at & 4u) != 0u);
+    return four_of_words(pair.x, pair.y, FROM == 2u);
+}
+
+fn four_halves_of_k(at: u32, col: u32) -> vec4<f32> {
+    if ALIGNED {
+        return four_of_eight(k[at >> 3u], at);
+    }
+    return four_of_words(pair_of_k(at, col), pair_of_k(at + 2u, col + 2u), FROM == 2u);
+}
+
+fn four_halves_of_v(at: u32, col: u32) -> vec4<f32> {
+    if ALIGNED {
+        return four_of_eight(v[at >> 3u], at);
+    }
+    return four_of_words(pair_of_v(at, col), pair_of_v(at + 2u, col + 2u), FROM == 2u);
+}
+
 /// Returns four elements of a query of any type; 0 for those behind the end of the row and for rows that are none.
 fn of_any_query(row: u32, at: u32, col: u32) -> vec4<f32> {
     if FROM_Q == 0u {

@@ -26,10 +26,14 @@ pub fn attention_decode_job(
     let (what, places) = one_query(&what, places, limits).unwrap_or((what, places));
     // The merge writes results of 16 bits in pairs.
     let takes_result = to == DType::F32 || what.dim.is_multiple_of(2);
-    if !Form::decodes(what.n_q, what.dim, limits) || dtype == DType::F32 || !takes_result {
+    if !Form::decodes([what.n_q, what.n_k, what.dim], limits)
+        || dtype == DType::F32
+        || !takes_result
+    {
         return Ok(None);
     }
-    let [splits, split_len] = Form::DECODE.splits(&what);
+    let form = Form::decode_halves(limits);
+    let [splits, split_len] = form.splits(&what);
     let n_out = what.rows() * what.dim;
     // Merging rounds the result, even that of one split.
     let is_merged = splits > 1 || to != DType::F32;
@@ -53,13 +57,7 @@ pub fn attention_decode_job(
     }
     let types = [q_type, dtype];
     let divided = (is_merged.then_some(splits), split_len);
-    let mut launches = vec![attention_launch(
-        &what,
-        Form::DECODE,
-        types,
-        places,
-        divided,
-    )];
+    let mut launches = vec![attention_launch(&what, form, types, places, divided)];
     if is_merged {
         let out = (Arg::Buffer(Slot::Out), 0);
         let merge = merge_launch(&what, splits, to, out, what.heads, limits);
@@ -86,7 +84,7 @@ pub(super) fn one_query(
     is_one.then(|| {
         let n_shared = what.heads / what.key_heads;
         // As many as `tensor_attention_decode` takes, if it takes the columns.
-        let together = match Form::decodes(1, what.dim, limits) {
+        let together = match Form::decodes([1, what.n_k, what.dim], limits) {
             true => (1..=Form::DECODE.queries)
                 .rev()
                 .find(|&n| n_shared.is_multiple_of(n)),
@@ -118,6 +116,7 @@ pub(super) fn one_query(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernels::Registers;
 
     const LARGE: u64 = 1 << 31;
 
@@ -188,5 +187,20 @@ mod tests {
         assert!(job(&size(1, 100, 63), types, LARGE).is_some());
         assert!(job(&size(1, 100, 63), [DType::F16; 3], LARGE).is_none());
         assert!(job(&size(1, 100, 64), [DType::F32; 3], LARGE).is_none());
+        // Distances of keys have a sign in the kernel.
+        assert!(Form::decodes([4, (1 << 31) - 1, 1], Limits::WEBGPU));
+        assert!(!Form::decodes([4, 1 << 31, 1], Limits::WEBGPU));
+    }
+
+    #[test]
+    fn devices_with_the_fewest_registers_take_four_columns() {
+        for (registers, n) in [(Registers::Fewest, 1), (Registers::Few, 2)] {
+            let limits = Limits {
+                registers,
+                ..Limits::WEBGPU
+            };
+            let form = Form::decode_halves(limits);
+            assert!(form.overrides(64).contains(&("FOURS", n)), "{registers:?}");
+        }
     }
 }

@@ -12,8 +12,8 @@ enum Tiles {
     Few(u32),
     /// `tensor_attention_many` with overrides `LANES_N`, `KEY_GROUPS` and `COL_GROUPS`.
     Many([u32; 3]),
-    /// `tensor_attention_decode`.
-    Decode,
+    /// `tensor_attention_decode` with override `FOURS`.
+    Decode(u32),
 }
 
 /// Tiles of a workgroup.
@@ -68,7 +68,12 @@ impl Form {
         columns: 128,
         enough_groups: 512,
         min_split: 128,
-        tiles: Tiles::Decode,
+        tiles: Tiles::Decode(1),
+    };
+    /// For keys and values of 16 bits.
+    const DECODE_HALVES: Self = Self {
+        tiles: Tiles::Decode(2),
+        ..Self::DECODE
     };
     /// Most bytes of workgroup memory of other forms than [`Self::FEWER`] and those that keep their queries there.
     const BYTES: u32 = 16 << 10;
@@ -88,7 +93,7 @@ impl Form {
 
     /// Returns the fastest form on a device.
     pub(in crate::kernels) fn choose(what: &AttentionSize, limits: Limits) -> Self {
-        if Self::decodes(what.n_q, what.dim, limits) {
+        if Self::decodes([what.n_q, what.n_k, what.dim], limits) {
             return Self::DECODE;
         }
         if !limits.allow(128, Self::BYTES) {
@@ -118,9 +123,18 @@ impl Form {
         }
     }
 
-    /// Returns true if `tensor_attention_decode` computes attention of `n_q` queries of `dim` elements.
-    pub(super) const fn decodes(n_q: u64, dim: u64, limits: Limits) -> bool {
-        n_q <= Self::DECODE.queries && dim <= 128 && limits.allow(256, Self::BYTES)
+    /// Returns true if `tensor_attention_decode` computes attention of `n_q` queries of `dim` elements to `n_k` keys.
+    pub(super) const fn decodes([n_q, n_k, dim]: [u64; 3], limits: Limits) -> bool {
+        let fits = n_q <= Self::DECODE.queries && n_k < 1 << 31 && dim <= 128;
+        fits && limits.allow(256, Self::BYTES)
+    }
+
+    /// Returns the form of few queries to keys and values of 16 bits: 16 bytes at a time, where registers suffice.
+    pub(super) const fn decode_halves(limits: Limits) -> Self {
+        match limits.registers {
+            Registers::Fewest => Self::DECODE,
+            Registers::Few | Registers::Usual | Registers::Many => Self::DECODE_HALVES,
+        }
     }
 
     /// Returns the number of splits of the keys that keep a large device busy, and the number of keys of one.
@@ -140,8 +154,13 @@ impl Form {
         match self.tiles {
             Tiles::Few(_) => &ATTENTION,
             Tiles::Many(_) => &ATTENTION_MANY,
-            Tiles::Decode => &ATTENTION_DECODE,
+            Tiles::Decode(_) => &ATTENTION_DECODE,
         }
+    }
+
+    /// Returns true if the kernel takes queries, keys and values of 16 bits, and their types as overrides.
+    pub(super) const fn takes_types(self) -> bool {
+        matches!(self.tiles, Tiles::Decode(_))
     }
 
     pub(super) fn overrides(self, dim: u64) -> Vec<(&'static str, u32)> {
@@ -155,7 +174,10 @@ impl Form {
                 ("KEY_GROUPS", key_groups),
                 ("COL_GROUPS", col_groups),
             ],
-            Tiles::Decode => vec![("COLUMNS4", if dim > 64 { 32 } else { 16 })],
+            Tiles::Decode(fours) => vec![
+                ("COLUMNS4", if dim > 64 { 32 } else { 16 }),
+                ("FOURS", fours),
+            ],
         }
     }
 }

@@ -177,7 +177,7 @@ impl AttentionSize {
 pub(super) struct Args {
     /// Queries, keys and values.
     pub(super) inputs: [Arg; 3],
-    /// Types of queries, and of keys and values; those of 16 bits are for [`Form::DECODE`].
+    /// Types of queries, and of keys and values; those of 16 bits are for `tensor_attention_decode`.
     pub(super) types: [DType; 2],
     /// Destination, its first element to write, and the number of heads per query in it.
     pub(super) out: Arg,
@@ -331,7 +331,7 @@ fn launch(
         ("SPLIT", args.splits.is_some().into()),
         ("ALIGNED", aligned.into()),
     ]);
-    if form == Form::DECODE {
+    if form.takes_types() {
         overrides.extend([("FROM", type_of_keys.code()), ("FROM_Q", q_type.code())]);
     }
     let [a, b, values] = args.inputs;
