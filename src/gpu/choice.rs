@@ -44,6 +44,9 @@ pub enum LimitTier {
     Adapter,
     /// WebGPU's default limits.
     WebGpuDefault,
+    /// The adapter's own limits, with the kernels that take the fewest registers. Mali, PowerVR and VideoCore have these anyway; for
+    /// adapters that the crate does not know.
+    FewestRegisters,
     /// The lowest limits that the crate's kernels run within: those of WebGPU, but for workgroups of 64 invocations with 8 KiB of
     /// workgroup memory, and kernels of 6 storage buffers. Kernels are those that take the fewest registers.
     Lowest,

@@ -195,6 +195,15 @@ conformance!(
 );
 #[cfg(feature = "wgpu")]
 conformance!(
+    wgpu_fewest_registers,
+    DeviceRequest {
+        limits: LimitTier::FewestRegisters,
+        ..crate::through(EngineChoice::Wgpu)
+    },
+    8
+);
+#[cfg(feature = "wgpu")]
+conformance!(
     wgpu_checked,
     DeviceRequest {
         runtime_checks: RuntimeChecks::Always,

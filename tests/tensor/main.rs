@@ -280,6 +280,32 @@ every_case!(
     })
     .await
 );
+// The operations whose kernels and tiles follow from the registers of a device.
+#[cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
+suite!(
+    wgpu_fewest_registers,
+    crate::Subject::wgpu(pagepress::gpu::DeviceRequest {
+        limits: pagepress::gpu::LimitTier::FewestRegisters,
+        ..pagepress::gpu::DeviceRequest::default()
+    })
+    .await,
+    [
+        softmax::rows_of_any_length_work,
+        norm::rows_of_any_length_are_normalised,
+        half_passes::rows_of_halves_are_normalised,
+        products::matrices_of_any_size_work,
+        products::batches_extend_to_each_other,
+        quantized::packed_weights_are_unpacked_on_the_way,
+        quantized::few_rows_and_many_give_the_same_products,
+        attention::heads_of_any_size_work,
+        attention::many_keys_are_split,
+        attention_window::windows_of_any_length_work,
+        half_decode::few_queries_read_halves_as_they_are,
+        half_decode::all_halves_are_read_as_they_convert,
+        half_decode::halves_that_few_queries_do_not_see_do_not_matter,
+    ],
+    []
+);
 #[cfg(cuda_engine)]
 every_case!(
     cuda,

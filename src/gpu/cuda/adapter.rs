@@ -219,6 +219,10 @@ impl Adapter {
                 max_binding_bytes: tier.binding_bytes(own.max_binding_bytes),
                 ..own
             },
+            LimitTier::FewestRegisters => Capabilities {
+                registers: Registers::Fewest,
+                ..own
+            },
             LimitTier::WebGpuDefault => Capabilities {
                 max_binding_bytes: 128 << 20,
                 max_buffer_bytes: 256 << 20,

@@ -30,7 +30,7 @@ use crate::gpu::pipeline_cache::PipelineCache;
 use crate::gpu::pool::Pool;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::watch;
-use crate::kernels::Limits;
+use crate::kernels::Registers;
 use crate::kernels::pace::LONGEST_SUBMISSION;
 use crate::{Error, Result};
 
@@ -195,7 +195,7 @@ impl WgpuDevice {
             free_memory_bytes: budget.free_of(None),
             min_subgroup: info.subgroup_size.0,
             registers: match request.limits {
-                LimitTier::Lowest => Limits::LEAST.registers,
+                LimitTier::Lowest | LimitTier::FewestRegisters => Registers::Fewest,
                 _ => info.registers(),
             },
             longest_submission: request
