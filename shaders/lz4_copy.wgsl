@@ -49,14 +49,6 @@ struct Params {
 // The binding of lengths, where each page has its own.
 const LENGTHS: u32 = 7;
 
-// The block of a page.
-struct Block {
-    // First word in `packed`.
-    first: i32,
-    // Mask of a place in the block plus four.
-    place_mask: u32,
-}
-
 // A page, as one of its lanes sees it.
 struct Page {
     lane: u32,
@@ -66,7 +58,9 @@ struct Page {
     // First word in `pages`, and length in bytes, which is 0 for a page that is not copied.
     first: u32,
     n: u32,
-    block: Block,
+    // First word of its block in `packed`, and mask of a place in the block plus four.
+    block: i32,
+    place_mask: u32,
     // First entry whose match begins in the row to look at next or behind it, and the end of the entries.
     entry: u32,
     end: u32,
@@ -176,11 +170,14 @@ fn find_matches(word: ptr<function, Word>, p: u32, row: u32, is_inside: bool) {
     (*word).from_after = p - offset;
 }
 
-// Returns the block that an entry of `table` describes.
-fn block_of(entry: vec2<u32>) -> Block {
+// Finds the block of the page with this index.
+fn find_block(page: ptr<function, Page>, index: u32) {
+    let entry = table[index];
+    let length = entry.y & 0x3fffffff;
+    (*page).block = i32(entry.x);
     // Entries have 16 bits of the distance from a byte of the page to its literal. A place in a block of less than 2^16 bytes
     // has 16 bits; in a longer one, of a page that hardly shrinks, the distance has no more, with its sign.
-    return Block(i32(entry.x), select(0xffffffffu, 0xffffu, (entry.y & 0x3fffffff) <= 65500));
+    (*page).place_mask = select(0xffffffffu, 0xffffu, length <= 65500);
 }
 
 // Prepares the word at byte p, once its entries are found: finds the sources of its matches, and loads its literals.
@@ -189,16 +186,16 @@ fn prepare(page: ptr<function, Page>, word: ptr<function, Word>, p: u32, row: u3
     find_matches(word, p, row, is_inside);
     if !AHEAD {
         // Read again for each row, since two registers for all rows are too many.
-        (*page).block = block_of(table[(*page).first / (PAGE_SIZE / 4)]);
+        find_block(page, (*page).first / (PAGE_SIZE / 4));
     }
     var place = p + u32(i32((*word).own.y) >> 16);
     if PAGE_SIZE == 65536 {
-        place = ((place + 4) & (*page).block.place_mask) - 4;
+        place = ((place + 4) & (*page).place_mask) - 4;
     }
     (*word).literal_shift = (place & 3) * 8;
     if (*word).n_literal > (*word).n_before && is_inside {
         // The literals may begin up to three bytes behind `place`, which may lie before `packed`.
-        let i = (*page).block.first + (i32(place) >> 2);
+        let i = (*page).block + (i32(place) >> 2);
         (*word).literals = vec2(packed[max(i, 0)], packed[i + 1]);
     }
 }
@@ -219,18 +216,8 @@ struct Loaded {
 // Loads two words for each match.
 fn load_matches(page: ptr<function, Page>, word: ptr<function, Word>) -> Loaded {
     if DICTIONARY && !AHEAD {
-        var loaded = vec4(0u);
-        if (*word).n_before > 0 {
-            let i = i32((*word).from_before) >> 2;
-            loaded.x = word_of_page_or_dictionary(page, i);
-            loaded.y = word_of_page_or_dictionary(page, i + 1);
-        }
-        if (*word).n_literal < 4 {
-            let i = i32((*word).from_after) >> 2;
-            loaded.z = word_of_page_or_dictionary(page, i);
-            loaded.w = word_of_page_or_dictionary(page, i + 1);
-        }
-        return Loaded(loaded, vec4(0u));
+        let before = load_either(page, (*word).from_before, (*word).n_before > 0);
+        return Loaded(vec4(before, load_either(page, (*word).from_after, (*word).n_literal < 4)), vec4(0u));
     }
     if DICTIONARY {
         let before = load_source(page, (*word).from_before, (*word).n_before > 0);
@@ -253,11 +240,21 @@ fn load_matches(page: ptr<function, Page>, word: ptr<function, Word>) -> Loaded 
 }
 
 // Returns word i of the page or, below 0, of the dictionary before it.
-fn word_of_page_or_dictionary(page: ptr<function, Page>, i: i32) -> u32 {
+fn word_of_either(page: ptr<function, Page>, i: i32) -> u32 {
     if i < 0 {
         return dictionary_word(i);
     }
     return pages[i32((*page).first) + i];
+}
+
+// Loads two words from byte `source` on, if they are needed.
+fn load_either(page: ptr<function, Page>, source: u32, is_needed: bool) -> vec2<u32> {
+    var loaded = vec2(0u);
+    if is_needed {
+        let i = i32(source) >> 2;
+        loaded = vec2(word_of_either(page, i), word_of_either(page, i + 1));
+    }
+    return loaded;
 }
 
 // Loads two words from byte `source` on, of the page in .xy or, below 0, of the dictionary in .zw. Loads nothing if they are not
@@ -372,7 +369,7 @@ fn begin_page(page: ptr<function, Page>, index: u32) {
     (*page).first = index * (PAGE_SIZE / 4);
     (*page).n = page_length(index);
     if AHEAD {
-        (*page).block = block_of(table[index]);
+        find_block(page, index);
     }
     (*page).entry = index * ENTRIES;
     (*page).end = (*page).entry + n_entries;
