@@ -187,7 +187,7 @@ mod tests {
         assert!(job(&size(1, 100, 63), types, LARGE).is_some());
         assert!(job(&size(1, 100, 63), [DType::F16; 3], LARGE).is_none());
         assert!(job(&size(1, 100, 64), [DType::F32; 3], LARGE).is_none());
-        // Distances of keys have a sign in the kernel.
+        // The kernel tells keys behind a query by distances of 2^31 and more.
         assert!(Form::decodes([4, (1 << 31) - 1, 1], Limits::WEBGPU));
         assert!(!Form::decodes([4, 1 << 31, 1], Limits::WEBGPU));
     }
