@@ -23,12 +23,15 @@ const TABLE: u32 = 2048;
 const ROW: u32 = TABLE / 64;
 override SHARES: u32 = (1u << BUCKET_BITS) / TABLE;
 const KIND_FILL: u32 = 2u << 30;
-// Stands for no bucket.
-const NONE: u32 = 0xffffffffu;
+// Stands for no bucket, among the values that `peers` tells apart.
+const NONE: u32 = 0xfffu;
 // Positions that are listed at once.
 const LISTED: u32 = 512;
 // True if shares have so few of the positions that listing them first is less work.
 override LISTS: bool = SHARES > 2;
+// True if the order of a page of one share is made in workgroup memory: then lanes write slots that follow each other.
+override STAGES: bool = false;
+override STAGED: u32 = select(1u, PAGE_SIZE / 2, STAGES);
 // Positions that a list holds: fewer than 32 wait for the next ones.
 override LIST: u32 = select(1u, LISTED + 32, LISTS);
 
@@ -51,6 +54,8 @@ var<workgroup> sh_text: array<u32, 33>;
 // With LISTS, positions of the share that are not placed yet, position | bucket of the share << 16, and their number.
 var<workgroup> sh_list: array<u32, LIST>;
 var<workgroup> sh_n_listed: u32;
+// With STAGES, the positions of two slots in each word.
+var<workgroup> sh_order: array<atomic<u32>, STAGED>;
 // 1 if the page is no fill.
 var<workgroup> sh_differs: u32;
 // Positions in the buckets of earlier shares.
@@ -165,7 +170,12 @@ fn place_position(lane: u32, first: u32, p: u32, own: u32, is_mine: bool) {
     let slot = (atomicLoad(&sh_buckets[cell(own)]) >> (16 * (own & 1))) & 0xffff;
     workgroupBarrier();
     if is_mine {
-        order[first + slot + countOneBits(lanes & ((1u << lane) - 1))] = p;
+        let to = slot + countOneBits(lanes & ((1u << lane) - 1));
+        if STAGES {
+            atomicOr(&sh_order[to / 2], p << (16 * (to & 1)));
+        } else {
+            order[first + to] = p;
+        }
         if (lanes >> lane) == 1 {
             atomicAdd(&sh_buckets[cell(own)], countOneBits(lanes) << (16 * (own & 1)));
         }
@@ -259,6 +269,14 @@ fn place_positions(lane: u32, first_word: u32, n_searchable: u32, share: u32) {
     }
 }
 
+// Writes the order of a page from workgroup memory.
+fn write_order(lane: u32, first: u32, n_searchable: u32) {
+    workgroupBarrier();
+    for (var slot = lane; slot < n_searchable; slot += 32) {
+        order[first + slot] = (atomicLoad(&sh_order[slot / 2]) >> (16 * (slot & 1))) & 0xffff;
+    }
+}
+
 @compute @workgroup_size(32)
 fn lz4_sort(
     @builtin(local_invocation_index) lane: u32,
@@ -280,6 +298,11 @@ fn lz4_sort(
         for (var i = lane; i < TABLE / 2 + 32; i += 32) {
             atomicStore(&sh_buckets[i], 0u);
         }
+        if STAGES {
+            for (var i = lane; i < STAGED; i += 32) {
+                atomicStore(&sh_order[i], 0u);
+            }
+        }
         if lane == 0 {
             atomicStore(&sh_earlier, 0u);
         }
@@ -291,6 +314,9 @@ fn lz4_sort(
             place_listed(lane, first_word, n_searchable, share);
         } else {
             place_positions(lane, first_word, n_searchable, share);
+        }
+        if STAGES {
+            write_order(lane, 4 * first_word, n_searchable);
         }
     }
 }

@@ -32,8 +32,10 @@ const ROOMY: Limits = Limits {
 /// Runs a compression and returns the packed blocks.
 async fn run(device: &GpuDevice, job: &Job, pages: &[u8]) -> Vec<u8> {
     let buffers = jobs::buffers_of(device, job);
+    let mut words = pages.to_vec();
+    words.resize(pages.len().next_multiple_of(4), 0xa5);
     device
-        .upload_async(&buffers[&Slot::Pages], 0, pages)
+        .upload_async(&buffers[&Slot::Pages], 0, &words)
         .await
         .unwrap();
     for launch in &job.launches {
@@ -64,6 +66,32 @@ fn pages_copied_to_workgroup_memory_give_the_same_blocks() {
     let expected = compress_pages(&pages, page_size, level).unwrap().packed;
     let found = block_on(run(&device, &job, &pages));
     assert!(found.starts_with(&expected));
+}
+
+#[test]
+fn level_high_with_pages_in_workgroup_memory_gives_the_same_blocks() {
+    let device = common::engine::open(EngineChoice::Wgpu);
+    let (page_size, level) = (4096, Level::High);
+    let limits = Limits {
+        workgroup_bytes: 32 << 10,
+        ..ROOMY
+    };
+    // Words of several kinds, one bucket for most positions, one byte only, and last pages with and without searchable positions.
+    let mut kinds = vec![mixed(40 * page_size as usize, 3)];
+    kinds.push(b"abababac".repeat(1500));
+    kinds.push((0..9000u32).map(|i| (i % 255 / 254) as u8).collect());
+    for tail in [1, 12, 13, 255, 256, 1023, 1035, 1036, 1100, 4095] {
+        kinds.push(mixed(page_size as usize + tail, tail as u64));
+    }
+    for pages in kinds {
+        let n_bytes = pages.len() as u64;
+        let job = compress_job(n_bytes, page_size, level, limits, 0).expect("sizes of a job");
+        let staging = job.launches.iter().flat_map(|launch| &launch.overrides);
+        assert_eq!(staging.filter(|one| **one == ("STAGES", 1)).count(), 2);
+        let expected = compress_pages(&pages, page_size, level).unwrap().packed;
+        let found = block_on(run(&device, &job, &pages));
+        assert!(found.starts_with(&expected), "{n_bytes}");
+    }
 }
 
 #[test]

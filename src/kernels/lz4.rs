@@ -5,7 +5,7 @@ use super::codec::{
 };
 use super::dictionary;
 use super::parser::Parser;
-use super::{Arg, Job, Launch, Limits, MAX_GRID, Registers, Slot};
+use super::{Arg, ComputeUnits, Job, Launch, Limits, MAX_GRID, Registers, Slot};
 use crate::lz4::{Level, Parse, check_page_size};
 use crate::{Error, Result};
 
@@ -19,9 +19,17 @@ const MAX_PACKED_BYTES: u64 = (8 << 30) - 64;
 /// Buckets of one share of `lz4_sort`, and pages whose words follow each other in columns, as in the sources.
 const TABLE: u32 = 2048;
 const COLUMN: u32 = 32;
-/// Positions of one piece of `lz4_longest`, and invocations of a workgroup of `lz4_emit`, on devices that allow as many.
-const PIECE: u32 = 128;
+/// Positions of one piece of `lz4_longest`, where there are several for each invocation, and those where it stages the page.
+const PIECE: u32 = 256;
+const STAGED_PIECE: u32 = 1024;
+/// Invocations of a workgroup of `lz4_longest`, and of one of `lz4_emit`, on devices that allow as many.
+const LONGEST_WIDTH: u32 = 128;
 pub(super) const EMIT_WIDTH: u32 = 128;
+/// Bytes of the pages that the kernels of level High stage in workgroup memory, and the memory of a workgroup and of a compute unit from
+/// which on they do. The latter is that of nine workgroups of `lz4_longest` and of twelve of `lz4_sort`.
+const STAGED_PAGE: u32 = 4096;
+const STAGED_BYTES: u32 = 20 << 10;
+const STAGING_BYTES: u32 = 160 << 10;
 
 /// Number of pages in one tile of the exclusive scan of block sizes, and first word of [`Slot::Places`] that belongs to a page.
 const PAGES_PER_TILE: u32 = 1024;
@@ -136,7 +144,13 @@ fn cheapest_launches(
     dictionary_bytes: u32,
 ) -> Result<Search> {
     let bucket_bits = Parse::new(page_size, Level::High)?.bucket_bits();
-    let piece = limits.width(PIECE);
+    let stages = stages_pages(page_size, limits);
+    let width = limits.width(LONGEST_WIDTH);
+    let piece = match limits.registers {
+        _ if stages => STAGED_PIECE,
+        Registers::Fewest => width,
+        _ => PIECE,
+    };
     let n_pieces = n_bytes.div_ceil(piece.into()) as u32;
     let n_shares = n_pages * ((1 << bucket_bits) / TABLE);
     let launch = |kernel, n_workgroups: u32, slots: &[Slot]| Launch {
@@ -150,7 +164,8 @@ fn cheapest_launches(
     };
     let sorted = [Slot::Pages, Slot::Order, Slot::Sizes];
     let mut sort = launch(&SORT, n_shares, &sorted);
-    sort.overrides.push(("BUCKET_BITS", bucket_bits));
+    sort.overrides
+        .extend([("BUCKET_BITS", bucket_bits), ("STAGES", stages.into())]);
     let mut longest = launch(
         &LONGEST,
         n_pieces,
@@ -158,7 +173,9 @@ fn cheapest_launches(
     );
     longest.overrides.extend([
         ("BUCKET_BITS", bucket_bits),
-        ("WIDTH", piece),
+        ("PIECE", piece),
+        ("WIDTH", width),
+        ("STAGES", stages.into()),
         ahead(limits.registers),
     ]);
     add_dictionary(&mut longest, dictionary_bytes, Slot::Pages);
@@ -304,6 +321,14 @@ pub(super) fn pages_per_parser(n_pages: u32, n_parsers: u32) -> u32 {
     } else {
         4 * n_pages.div_ceil(n_parsers)
     }
+}
+
+/// Returns true if the kernels of level High stage pages and their order in workgroup memory, since enough workgroups do so at once.
+fn stages_pages(page_size: u32, limits: Limits) -> bool {
+    let has_memory = |units: ComputeUnits| units.workgroup_bytes >= STAGING_BYTES;
+    page_size == STAGED_PAGE
+        && limits.workgroup_bytes >= STAGED_BYTES
+        && limits.compute_units.is_some_and(has_memory)
 }
 
 /// Returns the override that makes kernels load ahead, where the registers suffice.

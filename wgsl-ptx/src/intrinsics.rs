@@ -64,17 +64,18 @@ pub const MERGE: &str = "fn merge(round: ptr<function, u32>, bits: u32) -> u32 {
     return workgroupUniformLoad(&sh_merged[now]);
 }";
 
-/// Returns the invocations of a workgroup of 32 that pass the same value, one bit each, and synchronises the workgroup. Becomes one
-/// `match.any.sync`, without the words in workgroup memory.
+/// Returns the invocations of a workgroup of 32 that pass a value with the same low 12 bits, one bit each, and synchronises the
+/// workgroup. Becomes a `vote.sync.ballot` of each of the 12 bits, without the words in workgroup memory: `match.any.sync` takes a step for
+/// each different value.
 ///
 /// The source declares `var<workgroup> sh_values: array<u32, 32>`, which no other function may name, and passes the local invocation
 /// index as `lane`.
 pub const PEERS: &str = "fn peers(lane: u32, value: u32) -> u32 {
-    sh_values[lane] = value;
+    sh_values[lane] = value & 0xfff;
     workgroupBarrier();
     var lanes = 0u;
     for (var i = 0u; i < 32; i++) {
-        lanes |= select(0u, 1u << i, sh_values[i] == value);
+        lanes |= select(0u, 1u << i, sh_values[i] == (value & 0xfff));
     }
     workgroupBarrier();
     return lanes;

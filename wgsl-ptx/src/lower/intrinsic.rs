@@ -11,6 +11,8 @@ use crate::intrinsics::{self, Intrinsic};
 
 /// Lowest compute capability that rounds two numbers to halves by one instruction.
 const ROUND_PAIR_SM: u32 = 80;
+/// Bits of a value that `peers` compares.
+const PEER_BITS: u32 = 12;
 /// Selector of `prmt` for the high halves of two words.
 const HIGH_HALVES: u32 = 0x7632;
 
@@ -125,9 +127,19 @@ impl Lowering<'_> {
             return None;
         };
         let mask = self.warp_mask();
-        let lanes = self.kernel.match_any(value[0], mask);
+        let mut lanes = mask;
+        for bit in 0..PEER_BITS {
+            // All bits of `own` are the one of the value.
+            let own = self.kernel.bfe(value[0].bitcast(PtxType::S32), bit, 1u32);
+            let own = Operand::from(own).bitcast(PtxType::U32);
+            let is_set = self.kernel.compare(Comparison::Ne, own, 0u32);
+            let set = self.kernel.ballot(is_set, mask);
+            let differs = self.kernel.xor(set, own);
+            let same = self.kernel.not(differs);
+            lanes = self.kernel.and(lanes, same).into();
+        }
         self.workgroup_barrier();
-        Some(Operand::from(lanes).into())
+        Some(lanes.into())
     }
 
     /// Returns the address that the components of a vector are the words of.
