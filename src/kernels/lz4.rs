@@ -144,10 +144,12 @@ fn cheapest_launches(
     dictionary_bytes: u32,
 ) -> Result<Search> {
     let bucket_bits = Parse::new(page_size, Level::High)?.bucket_bits();
-    let stages = stages_pages(page_size, limits);
+    let stages_order = has_room_for_pages(page_size, limits);
+    // A dictionary takes the cache, which is what workgroup memory leaves.
+    let stages_page = stages_order && dictionary_bytes == 0;
     let width = limits.width(LONGEST_WIDTH);
     let piece = match limits.registers {
-        _ if stages => STAGED_PIECE,
+        _ if stages_page => STAGED_PIECE,
         Registers::Fewest => width,
         _ => PIECE,
     };
@@ -164,8 +166,10 @@ fn cheapest_launches(
     };
     let sorted = [Slot::Pages, Slot::Order, Slot::Sizes];
     let mut sort = launch(&SORT, n_shares, &sorted);
-    sort.overrides
-        .extend([("BUCKET_BITS", bucket_bits), ("STAGES", stages.into())]);
+    sort.overrides.extend([
+        ("BUCKET_BITS", bucket_bits),
+        ("STAGES", stages_order.into()),
+    ]);
     let mut longest = launch(
         &LONGEST,
         n_pieces,
@@ -175,7 +179,7 @@ fn cheapest_launches(
         ("BUCKET_BITS", bucket_bits),
         ("PIECE", piece),
         ("WIDTH", width),
-        ("STAGES", stages.into()),
+        ("STAGES", stages_page.into()),
         ahead(limits.registers),
     ]);
     add_dictionary(&mut longest, dictionary_bytes, Slot::Pages);
@@ -323,8 +327,8 @@ pub(super) fn pages_per_parser(n_pages: u32, n_parsers: u32) -> u32 {
     }
 }
 
-/// Returns true if the kernels of level High stage pages and their order in workgroup memory, since enough workgroups do so at once.
-fn stages_pages(page_size: u32, limits: Limits) -> bool {
+/// Returns true if enough workgroups are resident at once when the kernels of level High stage pages, or their order, in workgroup memory.
+fn has_room_for_pages(page_size: u32, limits: Limits) -> bool {
     let has_memory = |units: ComputeUnits| units.workgroup_bytes >= STAGING_BYTES;
     page_size == STAGED_PAGE
         && limits.workgroup_bytes >= STAGED_BYTES
