@@ -15,10 +15,12 @@ override OP: u32 = 0u;
 // A power of two up to THREADS.
 override WIDTH: u32 = 256u;
 override ALIGNED: bool = true;
+// True if eight groups are loaded before any are combined, which takes more registers than one at a time.
+override AHEAD: bool = true;
 
 // Invocations of a workgroup.
 override THREADS: u32 = 256u;
-/// Groups that an invocation loads at a time: half of its 16.
+/// Groups of half a chunk that an invocation combines, of its 16.
 const HALF_ITEMS: u32 = 8u;
 
 struct Params {
@@ -79,6 +81,43 @@ fn item(row: u32, first: u32, item: u32, lane: u32) -> vec4<u32> {
     return select(vec4(identity()), map(x, y), col < vec4(params.cols));
 }
 
+/// Combines the eight groups of a chunk from `base` on in a tree.
+fn eight_items(row: u32, first: u32, base: u32, lane: u32) -> vec4<u32> {
+    if AHEAD {
+        let x0 = item(row, first, base, lane);
+        let x1 = item(row, first, base + 1u, lane);
+        let x2 = item(row, first, base + 2u, lane);
+        let x3 = item(row, first, base + 3u, lane);
+        let x4 = item(row, first, base + 4u, lane);
+        let x5 = item(row, first, base + 5u, lane);
+        let x6 = item(row, first, base + 6u, lane);
+        let x7 = item(row, first, base + 7u, lane);
+        let low = combine(combine(x0, x1), combine(x2, x3));
+        let high = combine(combine(x4, x5), combine(x6, x7));
+        return combine(low, high);
+    }
+    // The same tree: a group, a pair, and four that wait for as many more.
+    var one = vec4(identity());
+    var two = one;
+    var four = one;
+    var eight = one;
+    // Compilers do not know that it is eight, so they load one at a time.
+    let n = min(8u, 8u * params.n_out);
+    for (var i = 0u; i < n; i++) {
+        let x = item(row, first, base + i, lane);
+        if (i & 1u) == 0u {
+            one = x;
+        } else if (i & 2u) == 0u {
+            two = combine(one, x);
+        } else if i < 4u {
+            four = combine(two, combine(one, x));
+        } else {
+            eight = combine(four, combine(two, combine(one, x)));
+        }
+    }
+    return eight;
+}
+
 @compute @workgroup_size(THREADS)
 fn tensor_reduce_rows(
     @builtin(workgroup_id) group: vec3<u32>,
@@ -94,18 +133,7 @@ fn tensor_reduce_rows(
     var total = vec4(identity());
     for (var half = 0u; half < 2u; half++) {
         if first + half * 32u * WIDTH < params.cols {
-            let base = half * HALF_ITEMS;
-            let x0 = item(row, first, base, lane);
-            let x1 = item(row, first, base + 1u, lane);
-            let x2 = item(row, first, base + 2u, lane);
-            let x3 = item(row, first, base + 3u, lane);
-            let x4 = item(row, first, base + 4u, lane);
-            let x5 = item(row, first, base + 5u, lane);
-            let x6 = item(row, first, base + 6u, lane);
-            let x7 = item(row, first, base + 7u, lane);
-            let low = combine(combine(x0, x1), combine(x2, x3));
-            let high = combine(combine(x4, x5), combine(x6, x7));
-            total = combine(total, combine(low, high));
+            total = combine(total, eight_items(row, first, half * HALF_ITEMS, lane));
         }
     }
     let pair = combine(vec4(total.xy, total.xy), vec4(total.zw, total.zw));

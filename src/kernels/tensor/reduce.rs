@@ -9,7 +9,7 @@ use super::{
     type_override,
 };
 use crate::Result;
-use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Slot};
+use crate::kernels::{Arg, Job, KernelInfo, Launch, Limits, Registers, Slot};
 use crate::ops::{DType, Reduction};
 
 pub(super) static ROWS: KernelInfo = kernel(
@@ -114,6 +114,7 @@ pub fn reduce_rows_job(
             cols,
             width,
             threads,
+            is_ahead: limits.registers > Registers::Fewest,
             chunks,
             from,
             to,
@@ -137,6 +138,8 @@ struct RowLevel {
     cols: u64,
     width: u64,
     threads: u32,
+    /// Loads many groups before it combines any.
+    is_ahead: bool,
     chunks: u64,
     from: Slot,
     to: Slot,
@@ -187,6 +190,7 @@ impl RowLevel {
             ("THREADS", self.threads),
             ("WIDTH", self.width as u32),
             ("ALIGNED", aligned.into()),
+            ("AHEAD", self.is_ahead.into()),
         ];
         overrides.extend(type_override(self.dtype));
         Launch {
