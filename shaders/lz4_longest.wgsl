@@ -66,8 +66,8 @@ var<workgroup> sh_page: array<u32, TEXT>;
 // One bit for each slot, set for the first slot of a bucket.
 var<workgroup> sh_begins: array<atomic<u32>, SLOT_WORDS>;
 
-// Return words of the page, or of the few behind it: those from i on, where `base_of` is the index of the page's first one. The
-// offsets are literals, which become those of the instructions.
+// The next five functions return words of the page, or of the 16 bytes behind it, by their index, which counts from `base_of`. They
+// differ in literal offsets, which become those of load instructions only in the function that loads.
 fn one_of_page(i: u32) -> u32 {
     if STAGES {
         return sh_page[i];
@@ -103,7 +103,7 @@ fn fourth_of_page_after(i: u32) -> u32 {
     return pages[i + 4];
 }
 
-// Returns the index of the first word of a page.
+// Returns the index of the first word of a page in what the functions above read.
 fn base_of(first_word: u32) -> u32 {
     return select(first_word, 0u, STAGES);
 }
@@ -222,8 +222,8 @@ fn try_eights(first_word: u32, bits: u32, begin: u32, p: u32, cap: u32, best: pt
     }
 }
 
-// Returns a key for the agreement of eight bytes, the less the more agree: 8 for each of the last four bytes that is not equal
-// up to 24. NEVER if the first four differ. `bit` is the first one of the last four bytes, reversed, that differs.
+// Returns the key of a candidate, which is lower for a longer match: 32 times the number of bytes that a match of four to seven bytes
+// lacks to seven, NEVER if the first four bytes differ. `bit` is the highest bit that differs in the reversed last four.
 fn key_of(are_equal: bool, bit: u32) -> u32 {
     return select(NEVER, (bit & 0x18) << 2, are_equal);
 }
@@ -235,7 +235,8 @@ fn try_candidates(first_word: u32, own: u32, end: u32, n: u32, p: u32, cap: u32,
     let guard = select(0u, 0x80u, cap < 8);
     // Candidates that agree in eight bytes; the nearest is the highest bit.
     var eights = 0u;
-    // Of the others, the one that agrees in most bytes, the nearest of these: the key of its agreement, plus its distance.
+    // The least sum of a candidate's key and its distance in slots, less one: that of the longest match below eight bytes, the nearest
+    // of equals.
     var key = NEVER;
     var k = 0u;
     while k < n {
@@ -385,6 +386,7 @@ fn lz4_longest(
         }
         workgroupBarrier();
         let column = (page / 32) * (32 * PAGE_SIZE) + page % 32;
+        // Without a loop, an invocation keeps fewer values.
         if PIECE == WIDTH {
             let slot = CANDIDATES + lane;
             if slot < end {

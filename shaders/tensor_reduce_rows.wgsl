@@ -20,7 +20,7 @@ override AHEAD: bool = true;
 
 // Invocations of a workgroup.
 override THREADS: u32 = 256u;
-/// Groups of half a chunk that an invocation combines, of its 16.
+/// Half of the 16 groups of a chunk that an invocation combines.
 const HALF_ITEMS: u32 = 8u;
 
 struct Params {
@@ -96,12 +96,12 @@ fn eight_items(row: u32, first: u32, base: u32, lane: u32) -> vec4<u32> {
         let high = combine(combine(x4, x5), combine(x6, x7));
         return combine(low, high);
     }
-    // The same tree: a group, a pair, and four that wait for as many more.
+    // The same tree: partial results of one, two and four groups, until as many more are combined.
     var one = vec4(identity());
     var two = one;
     var four = one;
     var eight = one;
-    // Compilers do not know that it is eight, so they load one at a time.
+    // This is eight, but not a constant, so that compilers do not unroll the loop and load all groups at once.
     let n = min(8u, 8u * params.n_out);
     for (var i = 0u; i < n; i++) {
         let x = item(row, first, base + i, lane);

@@ -15,8 +15,8 @@ use pagepress::Error;
 use pagepress::gpu::runtime::block_on;
 use pagepress::gpu::{Backend, EngineChoice, GpuDevice, KernelSource};
 use pagepress::internals::Job;
-use pagepress::internals::Limits;
 use pagepress::internals::lz4::{compress_job, decompress_job};
+use pagepress::internals::{Limits, Registers};
 use pagepress::kernels::{ComputeUnits, Slot};
 use pagepress::lz4::{Level, compress_pages};
 
@@ -72,10 +72,11 @@ fn pages_copied_to_workgroup_memory_give_the_same_blocks() {
 fn level_high_with_pages_in_workgroup_memory_gives_the_same_blocks() {
     let device = common::engine::open(EngineChoice::Wgpu);
     let (page_size, level) = (4096, Level::High);
-    let limits = Limits {
+    let limits = [Registers::Usual, Registers::Fewest].map(|registers| Limits {
         workgroup_bytes: 32 << 10,
+        registers,
         ..ROOMY
-    };
+    });
     // Words of several kinds, one bucket for most positions, one byte only, and last pages with and without searchable positions.
     let mut kinds = vec![mixed(40 * page_size as usize, 3)];
     kinds.push(b"abababac".repeat(1500));
@@ -85,12 +86,18 @@ fn level_high_with_pages_in_workgroup_memory_gives_the_same_blocks() {
     }
     for pages in kinds {
         let n_bytes = pages.len() as u64;
-        let job = compress_job(n_bytes, page_size, level, limits, 0).expect("sizes of a job");
-        let staging = job.launches.iter().flat_map(|launch| &launch.overrides);
-        assert_eq!(staging.filter(|one| **one == ("STAGES", 1)).count(), 2);
         let expected = compress_pages(&pages, page_size, level).unwrap().packed;
-        let found = block_on(run(&device, &job, &pages));
-        assert!(found.starts_with(&expected), "{n_bytes}");
+        for limits in limits {
+            let job = compress_job(n_bytes, page_size, level, limits, 0).expect("sizes of a job");
+            let staging = job.launches.iter().flat_map(|launch| &launch.overrides);
+            assert_eq!(staging.filter(|one| **one == ("STAGES", 1)).count(), 2);
+            let found = block_on(run(&device, &job, &pages));
+            assert!(
+                found.starts_with(&expected),
+                "{n_bytes} {:?}",
+                limits.registers
+            );
+        }
     }
 }
 

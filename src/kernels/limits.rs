@@ -36,6 +36,13 @@ pub enum Registers {
     Many,
 }
 
+impl Registers {
+    /// Returns the override with which kernels load more before they use any of it, where the registers suffice.
+    pub(crate) fn ahead(self) -> (&'static str, u32) {
+        ("AHEAD", (self > Self::Fewest).into())
+    }
+}
+
 /// Storage buffers of the crate's kernels that every engine runs, at most.
 pub(crate) const STORAGE_BUFFERS: u32 = 6;
 

@@ -180,7 +180,7 @@ fn cheapest_launches(
         ("PIECE", piece),
         ("WIDTH", width),
         ("STAGES", stages_page.into()),
-        ahead(limits.registers),
+        limits.registers.ahead(),
     ]);
     add_dictionary(&mut longest, dictionary_bytes, Slot::Pages);
     let slots = [
@@ -194,7 +194,7 @@ fn cheapest_launches(
     let mut cheapest = launch(&CHEAPEST, n_pages.div_ceil(width), &slots);
     cheapest
         .overrides
-        .extend([("WIDTH", width), ahead(limits.registers)]);
+        .extend([("WIDTH", width), limits.registers.ahead()]);
     add_dictionary(&mut cheapest, dictionary_bytes, Slot::Pages);
     // The words of 32 pages, of which the last may not exist, follow each other in columns.
     let in_columns = 4 * u64::from(n_pages.next_multiple_of(COLUMN)) * u64::from(page_size);
@@ -260,7 +260,7 @@ pub fn decompress_job(
                 ("PAGE_SIZE", page_size),
                 ("LANES", lanes),
                 ("WIDTH", width),
-                ahead(limits.registers),
+                limits.registers.ahead(),
             ],
             grid: [n_pages.div_ceil(width / lanes).min(MAX_GRID), 1, 1],
             args: with_params(&slots, params()),
@@ -333,11 +333,6 @@ fn has_room_for_pages(page_size: u32, limits: Limits) -> bool {
     page_size == STAGED_PAGE
         && limits.workgroup_bytes >= STAGED_BYTES
         && limits.compute_units.is_some_and(has_memory)
-}
-
-/// Returns the override that makes kernels load ahead, where the registers suffice.
-fn ahead(registers: Registers) -> (&'static str, u32) {
-    ("AHEAD", (registers > Registers::Fewest).into())
 }
 
 /// Returns the number of pages whose tokens one workgroup reads. Few pages are spread over more workgroups, and several

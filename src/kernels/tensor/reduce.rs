@@ -114,7 +114,7 @@ pub fn reduce_rows_job(
             cols,
             width,
             threads,
-            is_ahead: limits.registers > Registers::Fewest,
+            registers: limits.registers,
             chunks,
             from,
             to,
@@ -138,8 +138,7 @@ struct RowLevel {
     cols: u64,
     width: u64,
     threads: u32,
-    /// Loads many groups before it combines any.
-    is_ahead: bool,
+    registers: Registers,
     chunks: u64,
     from: Slot,
     to: Slot,
@@ -190,7 +189,7 @@ impl RowLevel {
             ("THREADS", self.threads),
             ("WIDTH", self.width as u32),
             ("ALIGNED", aligned.into()),
-            ("AHEAD", self.is_ahead.into()),
+            self.registers.ahead(),
         ];
         overrides.extend(type_override(self.dtype));
         Launch {
