@@ -3,20 +3,21 @@
 // An invocation takes one page.
 //
 // pages      PAGE_SIZE bytes each, back to back; the last may be shorter
-// costs      scratch, one word per position: least number of bytes from there to the end of the page
+// costs      scratch: for each position, the least number of bytes from there to the end of the page; with AHEAD in 16 bits, since
+//            only that of position 0 can be more, which is not read
 // matches    output of lz4_longest.wgsl; then the choice for each searchable position: length | offset << 16; for a literal
 //            the first position after it at which a match is chosen << 16, NEVER << 16 for none
 // sizes      output of lz4_sort.wgsl; then as lz4_parse.wgsl writes them
 // sequences  as lz4_parse.wgsl writes them
 // dictionary as lib/dictionary.wgsl says; any words without one
 //
-// The words of one position in 32 pages follow each other in costs and matches. Offsets above the position
+// The words of one position, or of two costs, in 32 pages follow each other in matches and costs. Offsets above the position
 // are those of the dictionary.
 //
 // Preconditions: those of lz4_sort.wgsl.
 // Twin: src/lz4/cheapest.rs
 //
-// import: lib/dictionary, lib/lz4_length, lib/page_word
+// import: lib/dictionary, lib/lz4_backward, lib/lz4_length, lib/page_word
 
 override PAGE_SIZE: u32 = 4096;
 // Invocations of a workgroup: those of a subgroup, 32 or 64.
@@ -53,41 +54,16 @@ struct Params {
 const NEVER: u32 = 0xffff;
 const KIND_STORED: u32 = 1u << 30;
 
-fn byte_at(first_word: u32, p: u32) -> u32 {
-    return (pages[first_word + (p >> 2)] >> ((p & 3) * 8)) & 0xff;
-}
-
-// Returns true if a match of the position after p has a byte before its source, in the page or in the dictionary.
-fn has_byte_before(p: u32, offset: u32) -> bool {
-    if DICTIONARY && offset > p + 1 {
-        return offset <= p + params.dictionary_bytes;
-    }
-    return offset <= p;
-}
-
-// Returns the four bytes before the source of a match of p, in the page or in the dictionary, the byte just before it highest.
-// Bytes before the first one are arbitrary.
-fn bytes_before_source(first_word: u32, p: u32, offset: u32) -> u32 {
-    let source = i32(p) - i32(offset) - 4;
-    let i = source >> 2;
-    let shift = u32(source & 3) * 8;
-    if DICTIONARY && offset > p {
-        return funnel(dictionary_word(i), dictionary_word(i + 1), shift);
-    }
-    return funnel(pages[first_word + u32(max(i, 0))], pages[first_word + u32(i + 1)], shift);
-}
-
-// A page: its first word, its length, and the word of its first position in arrays of 32 pages, whose positions are 32 words apart.
+// A page: its first word, its length, and the word of its first position in arrays of 32 pages, whose words are 32 apart.
 struct Page {
     first_word: u32,
     n: u32,
     first: u32,
 }
 
-// A position: the longest match, the bytes before its source, the cost at its end, and the cost SHORT bytes on.
+// A position: the longest match, the cost at its end, and the cost SHORT bytes on.
 struct Position {
     own: u32,
-    bytes: u32,
     end_cost: u32,
     short_cost: u32,
 }
@@ -95,10 +71,10 @@ struct Position {
 // The position after the current one.
 struct After {
     cost: u32,
-    // Its match, with length 0 and offset 0 for none; the bytes before the source; the cost at the end.
+    // Its match, with length 0 for none; how far it goes on backward, as far as is known; the cost at its end.
     length: u32,
     offset: u32,
-    bytes: u32,
+    backward: u32,
     end_cost: u32,
     // The first position from there on at which a match is chosen, or NEVER.
     next: u32,
@@ -106,25 +82,48 @@ struct After {
 
 // Loads the position p, of which `own` is the longest match. Costs are known from p + 4 on.
 fn load(page: Page, p: u32, own: u32) -> Position {
-    let bytes = bytes_before_source(page.first_word, p, own >> 16);
-    let end = page.first + 32 * (p + (own & 0xffff));
-    let short = page.first + 32 * min(p + SHORT, page.n - 1);
-    return Position(own, bytes, costs[end], costs[short]);
+    return Position(own, cost_at(page, p + (own & 0xff)), cost_at(page, min(p + SHORT, page.n - 1)));
 }
 
-// Chooses between a literal and the match of p, whose byte is `byte`.
-fn choose_at(page: Page, p: u32, byte: u32, here: Position, after: ptr<function, After>) {
-    let goes_on = (*after).length > 0 && has_byte_before(p, (*after).offset) && byte == (*after).bytes >> 24;
+// Returns the index of the word of `costs` that holds those of p, which is even, and of p + 1.
+fn two_costs(page: Page, p: u32) -> u32 {
+    return (page.first + page.first % 32) / 2 + 16 * p;
+}
+
+// Returns the cost of a position.
+fn cost_at(page: Page, p: u32) -> u32 {
+    if !AHEAD {
+        return costs[page.first + 32 * p];
+    }
+    return (costs[two_costs(page, p & ~1u)] >> (16 * (p & 1))) & 0xffff;
+}
+
+// Keeps the costs of the position p, which is even, and of the next one.
+fn keep_two_costs(page: Page, p: u32, cost: u32, next: u32) {
+    costs[two_costs(page, p)] = (cost & 0xffff) | (next << 16);
+}
+
+// Keeps the cost of p, or, where they share a word, leaves it to be kept with that of the position before.
+fn keep_cost(page: Page, p: u32, cost: u32, next: u32) {
+    if !AHEAD {
+        costs[page.first + 32 * p] = cost;
+    } else if (p & 1) == 0 {
+        keep_two_costs(page, p, cost, next);
+    }
+}
+
+// Chooses between a literal and the match of p.
+fn choose_at(page: Page, p: u32, here: Position, after: ptr<function, After>) {
+    let goes_on = ((*after).backward & 7) > 0;
+    let own_length = here.own & 0xff;
     var length = select(0u, (*after).length + 1, goes_on);
-    var offset = select(0u, (*after).offset, goes_on);
+    var offset = (*after).offset;
     // A match that goes on ends where it did.
     var end_cost = (*after).end_cost;
-    var bytes = (*after).bytes << 8;
-    if length <= GOES_ON && (here.own & 0xffff) >= max(length, 1u) {
-        length = here.own & 0xffff;
+    if length <= GOES_ON && own_length >= max(length, 1u) {
+        length = own_length;
         offset = here.own >> 16;
         end_cost = here.end_cost;
-        bytes = here.bytes;
     }
     var cost = (*after).cost + 1;
     var chosen = 0u;
@@ -139,16 +138,63 @@ fn choose_at(page: Page, p: u32, byte: u32, here: Position, after: ptr<function,
             chosen = SHORT;
         }
     }
-    costs[page.first + 32 * p] = cost;
     matches[page.first + 32 * p] = chosen | (select(offset, (*after).next, chosen == 0) << 16);
-    *after = After(cost, length, offset, bytes, end_cost, select(p, (*after).next, chosen == 0));
+    let is_own = offset == here.own >> 16;
+    let backward = select((*after).backward - u32(goes_on), (here.own >> 8) & 0xff, is_own);
+    *after = After(cost, length, offset, backward, end_cost, select(p, (*after).next, chosen == 0));
+}
+
+// Compares more of the bytes before the match of p, if it may go on further and less than four are known to be equal.
+fn look_backward(page: Page, p: u32, after: ptr<function, After>) {
+    let backward = (*after).backward;
+    if backward >= MAY_GO_ON && backward < MAY_GO_ON + 4 {
+        let room = backward_room(p, (*after).offset);
+        let start = p - room;
+        let source = source_word(page.first_word, start, (*after).offset);
+        (*after).backward = backward_length(room, word_at(page.first_word, start), source);
+    }
+}
+
+fn byte_at(first_word: u32, p: u32) -> u32 {
+    return (pages[first_word + (p >> 2)] >> ((p & 3) * 8)) & 0xff;
+}
+
+// Returns the byte before the source of a match of p, in the page or in the dictionary.
+fn byte_before_source(first_word: u32, p: u32, offset: u32) -> u32 {
+    if DICTIONARY && offset > p {
+        let source = i32(p) - 1 - i32(offset);
+        return (dictionary_word(source >> 2) >> (u32(source & 3) * 8)) & 0xff;
+    }
+    return byte_at(first_word, p - 1 - offset);
+}
+
+// Returns true if there is a byte before the source of a match of p, in the page or in the dictionary.
+fn has_byte_before_source(p: u32, offset: u32) -> bool {
+    if DICTIONARY && offset > p {
+        return offset < p + params.dictionary_bytes;
+    }
+    return offset < p;
+}
+
+// Compares the byte before the match of p, for the fewest registers, whatever is known.
+fn look_at_byte_before(page: Page, p: u32, after: ptr<function, After>) {
+    (*after).backward = 0u;
+    if (*after).length > 0 && has_byte_before_source(p, (*after).offset) {
+        let source = byte_before_source(page.first_word, p, (*after).offset);
+        (*after).backward = u32(byte_at(page.first_word, p - 1) == source);
+    }
 }
 
 // Loads the position p, and chooses between a literal and its match.
 fn load_and_choose(page: Page, p: u32, after: ptr<function, After>) {
-    (*after).bytes = bytes_before_source(page.first_word, p + 1, (*after).offset);
-    let here = load(page, p, matches[page.first + 32 * p]);
-    choose_at(page, p, byte_at(page.first_word, p), here, after);
+    if AHEAD {
+        look_backward(page, p + 1, after);
+    } else {
+        look_at_byte_before(page, p + 1, after);
+    }
+    let next = (*after).cost;
+    choose_at(page, p, load(page, p, matches[page.first + 32 * p]), after);
+    keep_cost(page, p, (*after).cost, next);
 }
 
 // Returns the longest matches of the positions from p on.
@@ -160,7 +206,7 @@ fn own_matches(page: Page, p: u32) -> vec4<u32> {
 // Chooses at all searchable positions, from the last to the first.
 fn choose(page: Page) {
     for (var p = page.n - 11; p < page.n; p++) {
-        costs[page.first + 32 * p] = page.n - p;
+        keep_cost(page, p, page.n - p, page.n - p - 1);
     }
     var after = After(11u, 0u, 0u, 0u, 0u, NEVER);
     var left = page.n - 11;
@@ -172,7 +218,7 @@ fn choose(page: Page) {
         choose_ahead(page, left, after);
         return;
     }
-    // Four in an iteration, since lavapipe ends loops after 65,535 iterations.
+    // Four in an iteration, since lavapipe ends the loops of an invocation after 65,535 iterations in all.
     while left > 0 {
         left -= 4u;
         load_and_choose(page, left + 3, &after);
@@ -189,17 +235,20 @@ fn choose_ahead(page: Page, end: u32, behind: After) {
     var own = own_matches(page, max(end, 4u) - 4);
     for (var left = end; left > 0;) {
         left -= 4u;
-        let bytes = pages[page.first_word + (left >> 2)];
-        after.bytes = bytes_before_source(page.first_word, left + 4, after.offset);
         let third = load(page, left + 3, own.w);
         let second = load(page, left + 2, own.z);
         let first = load(page, left + 1, own.y);
         let zeroth = load(page, left, own.x);
         own = own_matches(page, max(left, 4u) - 4);
-        choose_at(page, left + 3, bytes >> 24, third, &after);
-        choose_at(page, left + 2, (bytes >> 16) & 0xff, second, &after);
-        choose_at(page, left + 1, (bytes >> 8) & 0xff, first, &after);
-        choose_at(page, left, bytes & 0xff, zeroth, &after);
+        look_backward(page, left + 4, &after);
+        choose_at(page, left + 3, third, &after);
+        let third_cost = after.cost;
+        choose_at(page, left + 2, second, &after);
+        keep_two_costs(page, left + 2, after.cost, third_cost);
+        choose_at(page, left + 1, first, &after);
+        let first_cost = after.cost;
+        choose_at(page, left, zeroth, &after);
+        keep_two_costs(page, left, after.cost, first_cost);
     }
 }
 

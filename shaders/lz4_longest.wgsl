@@ -6,8 +6,9 @@
 //
 // pages                PAGE_SIZE bytes each, back to back; the last may be shorter
 // order, sizes         output of lz4_sort.wgsl
-// matches              one word per position, written where the position is searchable: length | offset << 16; 0 for none.
-//                      The words of one position in 32 pages follow each other.
+// matches              one word per position, written where the position is searchable: length | with AHEAD, how far it goes on
+//                      backward, as lib/lz4_backward.wgsl says, << 8 | offset << 16; 0 for none. The words of one position in 32
+//                      pages follow each other.
 // dictionary           as lib/dictionary.wgsl says; any words without one
 //
 // Offsets above the position are those of the dictionary.
@@ -15,7 +16,8 @@
 // Preconditions: those of lz4_sort.wgsl.
 // Twin: src/lz4/sorted.rs
 //
-// import: lib/bits, lib/dictionary, lib/lz4_bucket
+// import: lib/bits, lib/dictionary, lib/lz4_backward, lib/lz4_bucket
+// import: lz4_longest/compare, lz4_longest/dictionary, lz4_longest/page
 
 override PAGE_SIZE: u32 = 4096;
 override BUCKET_BITS: u32 = 11;
@@ -25,8 +27,6 @@ override PIECE: u32 = 256;
 override WIDTH: u32 = 128;
 // True if the page is staged in workgroup memory.
 override STAGES: bool = false;
-// The words of the page, and those behind it that comparisons read.
-override TEXT: u32 = select(1u, PAGE_SIZE / 4 + 4, STAGES);
 // True if comparisons load 16 bytes and four candidates at a time, which takes more registers than four and one.
 override AHEAD: bool = true;
 // True if a dictionary stands before each page.
@@ -37,10 +37,11 @@ override SLOTS: u32 = CANDIDATES + PIECE;
 override SLOT_WORDS: u32 = SLOTS / 32;
 // Length at which a comparison stops.
 const LONGEST: u32 = 128;
-// The first bit of 0.
-const NO_BIT: u32 = 0xffffffffu;
 // Above the keys of all candidates.
 const NEVER: u32 = 0x10000;
+// The bits of a first difference that count for a key. A candidate of eight equal bytes, whose first difference has all bits, has
+// NEVER, too.
+const KEY: u32 = NEVER | 0x18;
 
 struct Params {
     n_bytes: u32,
@@ -61,58 +62,8 @@ struct Params {
 // them with their bits reversed, so that words that agree in more bytes have a smaller difference.
 var<workgroup> sh_slots: array<u32, SLOTS>;
 var<workgroup> sh_words: array<vec2<u32>, SLOTS>;
-// With STAGES, the page.
-var<workgroup> sh_page: array<u32, TEXT>;
 // One bit for each slot, set for the first slot of a bucket.
 var<workgroup> sh_begins: array<atomic<u32>, SLOT_WORDS>;
-
-// The next five functions return words of the page, or of the 16 bytes behind it, by their index, which counts from `base_of`. They
-// differ in literal offsets, which become those of load instructions only in the function that loads.
-fn one_of_page(i: u32) -> u32 {
-    if STAGES {
-        return sh_page[i];
-    }
-    return pages[i];
-}
-
-fn two_of_page(i: u32) -> vec2<u32> {
-    if STAGES {
-        return vec2(sh_page[i], sh_page[i + 1]);
-    }
-    return vec2(pages[i], pages[i + 1]);
-}
-
-fn three_of_page(i: u32) -> vec3<u32> {
-    if STAGES {
-        return vec3(sh_page[i], sh_page[i + 1], sh_page[i + 2]);
-    }
-    return vec3(pages[i], pages[i + 1], pages[i + 2]);
-}
-
-fn three_of_page_after(i: u32) -> vec3<u32> {
-    if STAGES {
-        return vec3(sh_page[i + 1], sh_page[i + 2], sh_page[i + 3]);
-    }
-    return vec3(pages[i + 1], pages[i + 2], pages[i + 3]);
-}
-
-fn fourth_of_page_after(i: u32) -> u32 {
-    if STAGES {
-        return sh_page[i + 4];
-    }
-    return pages[i + 4];
-}
-
-// Returns the index of the first word of a page in what the functions above read.
-fn base_of(first_word: u32) -> u32 {
-    return select(first_word, 0u, STAGES);
-}
-
-// Returns the four bytes from byte p of the page on.
-fn text_at(first_word: u32, p: u32) -> u32 {
-    let words = two_of_page(base_of(first_word) + (p >> 2));
-    return funnel(words.x, words.y, (p & 3) * 8);
-}
 
 // Stages a slot of `order` as slot `to`.
 fn stage_slot(first_word: u32, slot: u32, to: u32) {
@@ -140,56 +91,6 @@ fn count_candidates(slot: u32) -> u32 {
         return CANDIDATES;
     }
     return min(CANDIDATES, slot - (32 * i + 31 - countLeadingZeros(bits)));
-}
-
-// Returns the number of bytes that agree, of eight with the differences `low` and `high`, which are not both 0.
-fn equal_bytes(low: u32, high: u32) -> u32 {
-    return select(countTrailingZeros(low) >> 3, 4 + (countTrailingZeros(high) >> 3), low == 0);
-}
-
-// Returns the length of the common prefix of the bytes at p and at q, of which eight are equal, at most `cap`. Reads up to 16 bytes
-// more.
-fn common_length(first_word: u32, p: u32, q: u32, cap: u32) -> u32 {
-    var i = base_of(first_word) + (p >> 2) + 2;
-    var j = base_of(first_word) + (q >> 2) + 2;
-    let p_shift = (p & 3) * 8;
-    let q_shift = (q & 3) * 8;
-    var a = one_of_page(i);
-    var b = one_of_page(j);
-    if !AHEAD {
-        for (var k = 8u; k < cap; k += 4) {
-            i++;
-            j++;
-            let a_after = one_of_page(i);
-            let b_after = one_of_page(j);
-            let difference = funnel(a, a_after, p_shift) ^ funnel(b, b_after, q_shift);
-            if difference != 0 {
-                return min(cap, k + (countTrailingZeros(difference) >> 3));
-            }
-            a = a_after;
-            b = b_after;
-        }
-        return cap;
-    }
-    for (var k = 8u; k < cap; k += 16) {
-        let p_words = three_of_page_after(i);
-        let q_words = three_of_page_after(j);
-        let low = funnel(a, p_words.x, p_shift) ^ funnel(b, q_words.x, q_shift);
-        let high = funnel(p_words.x, p_words.y, p_shift) ^ funnel(q_words.x, q_words.y, q_shift);
-        if (low | high) != 0 {
-            return min(cap, k + equal_bytes(low, high));
-        }
-        a = fourth_of_page_after(i);
-        b = fourth_of_page_after(j);
-        let next_low = funnel(p_words.y, p_words.z, p_shift) ^ funnel(q_words.y, q_words.z, q_shift);
-        let next_high = funnel(p_words.z, a, p_shift) ^ funnel(q_words.z, b, q_shift);
-        if (next_low | next_high) != 0 {
-            return min(cap, k + 8 + equal_bytes(next_low, next_high));
-        }
-        i += 4u;
-        j += 4u;
-    }
-    return cap;
 }
 
 // The longest match so far, and its slot.
@@ -222,10 +123,10 @@ fn try_eights(first_word: u32, bits: u32, begin: u32, p: u32, cap: u32, best: pt
     }
 }
 
-// Returns the key of a candidate, which is lower for a longer match: 32 times the number of bytes that a match of four to seven bytes
-// lacks to seven, NEVER if the first four bytes differ. `bit` is the highest bit that differs in the reversed last four.
-fn key_of(are_equal: bool, bit: u32) -> u32 {
-    return select(NEVER, (bit & 0x18) << 2, are_equal);
+// Returns the highest bit that differs in the last four bytes of a candidate and of the position, whose words these are; NEVER if the
+// first four bytes differ.
+fn first_difference(candidate: vec2<u32>, words: vec2<u32>, guard: u32) -> u32 {
+    return select(NEVER, firstLeadingBit((candidate.y ^ words.y) | guard), candidate.x == words.x);
 }
 
 // Tries the candidates in the n slots before `end`, at most 32, of the position p in slot `own`.
@@ -241,29 +142,24 @@ fn try_candidates(first_word: u32, own: u32, end: u32, n: u32, p: u32, cap: u32,
     var k = 0u;
     while k < n {
         if !AHEAD {
-            let candidate = sh_words[end - 1 - k];
-            let bit = firstLeadingBit((candidate.y ^ words.y) | guard);
-            let is_equal = candidate.x == words.x;
-            key = min(key, key_of(is_equal, bit) + k);
-            eights = (eights << 1) | select(0u, 1u, is_equal && bit == NO_BIT);
+            let bit = first_difference(sh_words[end - 1 - k], words, guard);
+            key = min(key, 4 * (bit & KEY) + k);
+            eights = (eights << 1) | (bit >> 31);
             k++;
             continue;
         }
         // Four at a time: slots before the last candidate are of other buckets, or copies of it.
         let at = end - 4 - k;
-        let c3 = sh_words[at];
-        let c2 = sh_words[at + 1];
-        let c1 = sh_words[at + 2];
-        let c0 = sh_words[at + 3];
-        let are_equal = vec4(c0.x, c1.x, c2.x, c3.x) == vec4(words.x);
-        let bits = firstLeadingBit((vec4(c0.y, c1.y, c2.y, c3.y) ^ vec4(words.y)) | vec4(guard));
-        let nearest = min(
-            min(key_of(are_equal.x, bits.x), key_of(are_equal.y, bits.y) + 1),
-            min(key_of(are_equal.z, bits.z) + 2, key_of(are_equal.w, bits.w) + 3),
-        );
-        key = min(key, nearest + k);
-        let are_eights = select(vec4(0u), vec4(8u, 4u, 2u, 1u), are_equal & (bits == vec4(NO_BIT)));
-        eights = (eights << 4) | are_eights.x | are_eights.y | are_eights.z | are_eights.w;
+        let d3 = first_difference(sh_words[at], words, guard);
+        let d2 = first_difference(sh_words[at + 1], words, guard);
+        let d1 = first_difference(sh_words[at + 2], words, guard);
+        let d0 = first_difference(sh_words[at + 3], words, guard);
+        let nearest = min(min(d0 & KEY, (d1 & KEY) | 1), min((d2 & KEY) | 2, (d3 & KEY) | 3));
+        key = min(key, nearest + 3 * (nearest & 0x18) + k);
+        eights = (eights << 1) | (d0 >> 31);
+        eights = (eights << 1) | (d1 >> 31);
+        eights = (eights << 1) | (d2 >> 31);
+        eights = (eights << 1) | (d3 >> 31);
         k += 4u;
     }
     if eights != 0 {
@@ -283,67 +179,29 @@ fn longest_match(first_word: u32, own: u32, n: u32) -> u32 {
         try_candidates(first_word, own, own - k, min(32u, n_candidates - k), p, cap, &best);
     }
     let offset = p - sh_slots[best.slot];
-    let found = select(best.length | (offset << 16), 0u, offset == 0);
+    var found = select(best.length | (offset << 16), 0u, offset == 0);
     if DICTIONARY {
-        return longest_of_both(first_word, p, sh_words[own].x * 2654435761u, found, cap);
+        found = longest_of_both(first_word, p, sh_words[own].x * 2654435761u, found, cap);
     }
-    return found;
+    return with_backward_length(first_word, p, found);
 }
 
-// Returns the length of the common prefix of the bytes at p and at `source` in the dictionary, at most `cap`, which does not exceed
-// that of the bytes from there on.
-fn length_in_dictionary(first_word: u32, p: u32, source: i32, cap: u32) -> u32 {
-    var i = first_word + (p >> 2);
-    var j = source >> 2;
-    let p_shift = (p & 3) * 8;
-    let source_shift = u32(source & 3) * 8;
-    var a = pages[i];
-    var b = dictionary_word(j);
-    for (var k = 0u; k < cap; k += 4) {
-        i++;
-        j++;
-        let a_after = pages[i];
-        let b_after = dictionary_word(j);
-        let difference = funnel(a, a_after, p_shift) ^ funnel(b, b_after, source_shift);
-        if difference != 0 {
-            return min(cap, k + (countTrailingZeros(difference) >> 3));
-        }
-        a = a_after;
-        b = b_after;
+// Returns the match of the position p with the number of bytes that it goes on backward. Without AHEAD,
+// lz4_cheapest.wgsl finds it.
+fn with_backward_length(first_word: u32, p: u32, found: u32) -> u32 {
+    if !AHEAD || found == 0 {
+        return found;
     }
-    return cap;
-}
-
-// Returns the longest match of the position p, the product of whose word is `product`: the one in the page, `own`, or a longer one
-// in the dictionary, the latest of equals.
-fn longest_of_both(first_word: u32, p: u32, product: u32, own: u32, cap: u32) -> u32 {
-    let buckets = dictionary_end() + 2;
-    let bucket = dictionary[buckets + (product >> (32 - INDEX_BITS))];
-    let end = buckets + (1u << INDEX_BITS) + (bucket & 0xffff);
-    let n_candidates = bucket >> 16;
-    var best = own;
-    var length = max(own & 0xffff, 3u);
-    for (var k = 1u; k <= n_candidates && length < cap; k++) {
-        let entry = dictionary[end - k];
-        let source = i32(entry & 0xffff) - i32(params.dictionary_bytes);
-        let offset = u32(i32(p) - source);
-        if offset > 0xffff {
-            break;
-        }
-        let most = min(cap, u32(-source));
-        // With other bits of the product, the words differ. A longer match agrees in the four bytes that end after the best length.
-        if (entry ^ (product << 15)) < 0x10000 && most > length {
-            let last = length - 3;
-            if text_at(first_word, p + last) == dictionary_word_at(source + i32(last)) {
-                let found = length_in_dictionary(first_word, p, source, most);
-                if found > length {
-                    length = found;
-                    best = found | (offset << 16);
-                }
-            }
-        }
+    let offset = found >> 16;
+    let room = backward_room(p, offset);
+    let start = p - room;
+    var source = 0u;
+    if DICTIONARY && offset > p {
+        source = dictionary_word_at(i32(start) - i32(offset));
+    } else {
+        source = text_at(first_word, start - offset);
     }
-    return best;
+    return found | (backward_length(room, text_at(first_word, start), source) << 8);
 }
 
 @compute @workgroup_size(WIDTH)
