@@ -52,6 +52,8 @@ pub(super) struct Sorted {
     begins: Box<[u32]>,
     ends: Box<[u32]>,
     slots: Slots,
+    /// True if some of the positions are too far apart for an offset.
+    exceeds_reach: bool,
 }
 
 impl Sorted {
@@ -65,6 +67,7 @@ impl Sorted {
             begins: vec![0; 1 << parse.bucket_bits()].into(),
             ends: vec![0; 1 << parse.bucket_bits()].into(),
             slots: Slots::new(most),
+            exceeds_reach: false,
         }
     }
 
@@ -81,6 +84,7 @@ impl Sorted {
                 && to - from <= self.slots.positions.len() - CANDIDATES,
             "positions to sort"
         );
+        self.exceeds_reach = to - from > REACH;
         self.ends.fill(0);
         for p in from..to {
             // SAFETY: twelve bytes follow `p`, as asserted above.
@@ -112,7 +116,7 @@ impl Sorted {
         let mut oldest = slot
             .saturating_sub(CANDIDATES)
             .max(self.begins[bucket] as usize);
-        while p - self.slots.positions[CANDIDATES + oldest] as usize > REACH {
+        while self.exceeds_reach && p - self.slots.positions[CANDIDATES + oldest] as usize > REACH {
             oldest += 1;
         }
         (slot, oldest)
