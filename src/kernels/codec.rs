@@ -37,7 +37,8 @@ pub(super) static LONGEST: KernelInfo = {
     // SAFETY: `lz4_longest` follows the slots that `lz4_sort` wrote in the same submission for each searchable position of a page
     // with a size of 0, and stages the 64 slots before them, or copies of the page's first one. The first slot of a page begins a
     // bucket, so candidates are slots of it, and up to three slots before the last one are staged, too. A comparison reads less than
-    // 20 bytes after the page, which are staged with it. The kernel writes the match of a position, of which there is one for each
+    // 20 bytes after the page, which are staged with it. Before a match and its source it reads up to four bytes, of those that the
+    // page or the dictionary has there. The kernel writes the match of a position, of which there is one for each
     // slot, in the columns of 32 pages. It clears the bits of buckets, and writes the other workgroup memory before it reads it.
     // Loops count candidates or bytes. The index of a dictionary has a word for each bucket, with as many candidates as there are
     // slots before its end, and eight bytes of the dictionary follow a candidate; comparisons end with the dictionary, and read less
@@ -86,10 +87,11 @@ const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Acce
     //   positions of its index, which eight bytes follow, or to later ones before its end, and the kernel reads at most two
     //   words behind that. Its index has a word for each bucket.
     // - `lz4_cheapest` processes pages below `n_pages`, for each position of which `costs` and `matches` have a word. A match
-    //   that `lz4_longest` wrote in the same submission ends in its page, as does one that goes on from the next position. A page
-    //   has at most a match for every four bytes before its last five. Loops count positions or bytes of a page; a chosen match has
+    //   that `lz4_longest` wrote in the same submission ends in its page, as does one that goes on from the next position. It goes on
+    //   over bytes that `lz4_longest` or this kernel has compared, so there are as many before its source. A page has at most a match for every four bytes before its last five. Loops count positions or bytes of a page; a chosen match has
     //   at least four bytes.
-    //   It reads the four bytes before the source of a match, from word 0 of the pages on, and costs of positions of the page.
+    //   It reads up to four bytes before a match and before its source, of those that the page or the dictionary has there, and costs
+    //   of positions of the page.
     //   With a dictionary, offsets above the position are those of the dictionary, which matches do not leave: the kernel reads
     //   the word before its first one at the earliest, and less than two words behind it.
     // - `lz4_place_tiles`, `lz4_place_sums` compare pages with `n_pages` and tiles with `n_tiles`.
