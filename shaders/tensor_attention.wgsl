@@ -1,9 +1,9 @@
 // Flash attention: softmax(scale q kᵀ) v for each head, without storing the matrix of scores. For few queries, and for heads
 // of more than 128 elements; tensor_attention_many has larger tiles.
 //
-// A workgroup takes QUERIES queries of one head and iterates over the keys, 64 at a time. Scores: register tiling, 4x4 per
-// invocation, with both operands staged in workgroup memory as in tensor_matmul. Online softmax: the sums are rescaled
-// whenever the maximum of a row grows. Output: exponentials times values, 4 queries by 4 to 16 columns per invocation.
+// A workgroup takes QUERIES queries of one head and iterates over the keys, 64 at a time. Scores: register tiling, OWN_QUERIES
+// times 4 per invocation, with both operands staged in workgroup memory as in tensor_matmul. Online softmax: the sums are rescaled
+// whenever the maximum of a row grows. Output: exponentials times values, OWN_QUERIES by 4 to 16 columns per invocation.
 // Long rows of keys are split over workgroups, whose results tensor_attention_merge combines.
 // Bindings: `q`, `k`, `v`: f32, a whole number of vec4, element [batch, head, row, column] at
 // offset + batch * x + head * y + row * z + column; `out`: [batch, n_q, out_heads, dim] f32 from element `out_from` on or, if
@@ -30,7 +30,11 @@ override ALIGNED: bool = true;
 
 /// Invocations of a workgroup: 128 or 64.
 override THREADS: u32 = 128u;
-override QUERIES: u32 = THREADS / 4u;
+/// Queries of an invocation: 4, or 2 for the fewest registers. Vectors of four queries then have only the first two.
+override OWN_QUERIES: u32 = 4u;
+/// Invocations along the queries; 16 lie along the keys, or the columns of values.
+override LANES_M: u32 = THREADS / 16u;
+override QUERIES: u32 = OWN_QUERIES * LANES_M;
 /// Groups of four queries.
 override QUERIES4: u32 = QUERIES / 4u;
 /// Columns staged in workgroup memory at a time, and groups of four of them.
@@ -38,7 +42,7 @@ override DEPTH: u32 = THREADS / 8u;
 override DEPTH4: u32 = DEPTH / 4u;
 /// Invocations that load keys.
 override KEY_LOADERS: u32 = 16u * DEPTH4;
-override ALL_Q: u32 = 16u * QUERIES4;
+override ALL_Q: u32 = 16u * LANES_M;
 override ALL_K: u32 = 16u * DEPTH;
 override ALL_WEIGHTS: u32 = 16u * QUERIES;
 
@@ -53,7 +57,7 @@ var<workgroup> sh_k: array<vec4<f32>, ALL_K>;
 // [query][group of 4 keys]
 var<workgroup> sh_weights: array<vec4<f32>, ALL_WEIGHTS>;
 
-// Output sums: four queries for each group of columns.
+// Output sums: the invocation's queries for each group of columns.
 var<private> sums: array<vec4<f32>, 16>;
 
 /// Stages DEPTH columns of queries and keys: at most one 4x4 block per invocation, transposed in registers.
@@ -89,19 +93,28 @@ fn load_slices(i: u32, query: u32, key: u32, start_q: u32, start_k: u32, depth: 
 }
 
 /// Adds the products of one column to the scores.
-fn add_scores(at_q: u32, at_k: u32) {
-    add_outer_product(sh_q[at_q], sh_k[at_k]);
+fn add_scores(at_q: u32, at_k: u32, lane_m: u32) {
+    var x = sh_q[at_q];
+    if OWN_QUERIES == 2u {
+        x = select(x, x.zwxy, lane_m % 2u == 1u);
+    }
+    add_outer_product(x, sh_k[at_k]);
+}
+
+/// Stores a value of each of the invocation's queries for the others of their rows.
+fn share(lane_n: u32, lane_m: u32, x: vec4<f32>) {
+    sh_q[LANES_M * lane_n + lane_m] = select(vec4(x.xy, 0.0, 0.0), x, OWN_QUERIES == 4u);
 }
 
 fn max_of(x: vec4<f32>) -> f32 {
     return max(max(x.x, x.y), max(x.z, x.w));
 }
 
-/// Returns the maxima of four queries over the values that the 16 invocations of their rows have stored.
+/// Returns the maxima of the invocation's queries over the values that the 16 invocations of their rows have shared.
 fn maxima_of_rows(lane_m: u32) -> vec4<f32> {
     var most = sh_q[lane_m];
     for (var lane = 1u; lane < 16u; lane++) {
-        most = max(most, sh_q[QUERIES4 * lane + lane_m]);
+        most = max(most, sh_q[LANES_M * lane + lane_m]);
     }
     return most;
 }
@@ -238,8 +251,8 @@ fn tensor_attention(
 
     let key_begin = split_begin(query, split);
     var key_end = min(key_begin + params.split_len, params.n_k);
-    // End of the keys that the first of four queries attends to; one later for each of the others.
-    let own_end = query + 4u * lane_m + params.first + 1u;
+    // End of the keys that the first of the invocation's queries attends to; one later for each of the others.
+    let own_end = query + OWN_QUERIES * lane_m + params.first + 1u;
     if CAUSAL {
         key_end = min(key_end, query + QUERIES + params.first);
     }
@@ -254,12 +267,12 @@ fn tensor_attention(
             load_slices(i, query, key, start_q, start_k, depth);
             workgroupBarrier();
             for (var step = 0u; step < DEPTH4; step++) {
-                let at_q = 4u * QUERIES4 * step + lane_m;
+                let at_q = 4u * QUERIES4 * step + select(lane_m / 2u, lane_m, OWN_QUERIES == 4u);
                 let at_k = 64u * step + lane_n;
-                add_scores(at_q, at_k);
-                add_scores(at_q + QUERIES4, at_k + 16u);
-                add_scores(at_q + 2u * QUERIES4, at_k + 32u);
-                add_scores(at_q + 3u * QUERIES4, at_k + 48u);
+                add_scores(at_q, at_k, lane_m);
+                add_scores(at_q + QUERIES4, at_k + 16u, lane_m);
+                add_scores(at_q + 2u * QUERIES4, at_k + 32u, lane_m);
+                add_scores(at_q + 3u * QUERIES4, at_k + 48u, lane_m);
             }
             workgroupBarrier();
         }
@@ -272,7 +285,7 @@ fn tensor_attention(
         let s1 = select(vec4(LOWEST), register_tile[1] * params.scale, seen1);
         let s2 = select(vec4(LOWEST), register_tile[2] * params.scale, seen2);
         let s3 = select(vec4(LOWEST), register_tile[3] * params.scale, seen3);
-        sh_q[QUERIES4 * lane_n + lane_m] = vec4(max_of(s0), max_of(s1), max_of(s2), max_of(s3));
+        share(lane_n, lane_m, vec4(max_of(s0), max_of(s1), max_of(s2), max_of(s3)));
         workgroupBarrier();
         let next = max(most, maxima_of_rows(lane_m));
         let scale = exp(most - next);
@@ -282,18 +295,25 @@ fn tensor_attention(
         let p2 = select(vec4(0.0), exp(s2 - next.z), seen2);
         let p3 = select(vec4(0.0), exp(s3 - next.w), seen3);
         total = total * scale + vec4(sum4(p0), sum4(p1), sum4(p2), sum4(p3));
-        sh_weights[64u * lane_m + lane_n] = p0;
-        sh_weights[64u * lane_m + 16u + lane_n] = p1;
-        sh_weights[64u * lane_m + 32u + lane_n] = p2;
-        sh_weights[64u * lane_m + 48u + lane_n] = p3;
+        let own_weights = 16u * OWN_QUERIES * lane_m;
+        sh_weights[own_weights + lane_n] = p0;
+        sh_weights[own_weights + 16u + lane_n] = p1;
+        if OWN_QUERIES == 4u {
+            sh_weights[own_weights + 32u + lane_n] = p2;
+            sh_weights[own_weights + 48u + lane_n] = p3;
+        }
         scale_sums(scale);
         workgroupBarrier();
         for (var four = 0u; four < 16u; four++) {
-            let at = 64u * lane_m + four;
+            let at = own_weights + four;
             let w0 = sh_weights[at];
             let w1 = sh_weights[at + 16u];
-            let w2 = sh_weights[at + 32u];
-            let w3 = sh_weights[at + 48u];
+            var w2 = vec4(0.0);
+            var w3 = vec4(0.0);
+            if OWN_QUERIES == 4u {
+                w2 = sh_weights[at + 32u];
+                w3 = sh_weights[at + 48u];
+            }
             let first = key + 4u * four;
             add_value(start_v, first, key_end, own_end, lane_n, vec4(w0.x, w1.x, w2.x, w3.x));
             add_value(start_v, first + 1u, key_end, own_end, lane_n, vec4(w0.y, w1.y, w2.y, w3.y));
@@ -303,16 +323,16 @@ fn tensor_attention(
     }
 
     workgroupBarrier();
-    sh_q[QUERIES4 * lane_n + lane_m] = total;
+    share(lane_n, lane_m, total);
     workgroupBarrier();
     var sum = sh_q[lane_m];
     for (var lane = 1u; lane < 16u; lane++) {
-        sum += sh_q[QUERIES4 * lane + lane_m];
+        sum += sh_q[LANES_M * lane + lane_m];
     }
     if !SPLIT {
         scale_sums(1.0 / sum);
     }
-    let row = query + 4u * lane_m;
+    let row = query + OWN_QUERIES * lane_m;
     let row_index = (batch * params.n_q + row) * params.out_heads + head;
     let out_split = params.splits_before + split;
     if row < params.n_q {
@@ -322,11 +342,11 @@ fn tensor_attention(
         let at = row_index + params.out_heads;
         store_query(at, out_split, lane_n, array(sums[1], sums[5], sums[9], sums[13]), most.y, sum.y);
     }
-    if row + 2u < params.n_q {
+    if OWN_QUERIES == 4u && row + 2u < params.n_q {
         let at = row_index + 2u * params.out_heads;
         store_query(at, out_split, lane_n, array(sums[2], sums[6], sums[10], sums[14]), most.z, sum.z);
     }
-    if row + 3u < params.n_q {
+    if OWN_QUERIES == 4u && row + 3u < params.n_q {
         let at = row_index + 3u * params.out_heads;
         store_query(at, out_split, lane_n, array(sums[3], sums[7], sums[11], sums[15]), most.w, sum.w);
     }

@@ -8,8 +8,8 @@ use crate::kernels::{KernelInfo, Limits, Registers};
 /// Kernel of attention, and what it computes in a workgroup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tiles {
-    /// `tensor_attention` with override `THREADS`.
-    Few(u32),
+    /// `tensor_attention` with overrides `THREADS` and `OWN_QUERIES`.
+    Few([u32; 2]),
     /// `tensor_attention_many` with overrides `LANES_N`, `KEY_GROUPS` and `COL_GROUPS`.
     Many([u32; 3]),
     /// `tensor_attention_decode` with override `FOURS`.
@@ -39,22 +39,25 @@ impl Form {
         columns: 256,
         enough_groups: 256,
         min_split: 256,
-        tiles: Tiles::Few(128),
+        tiles: Tiles::Few([128, 4]),
     };
     /// For devices with less memory or fewer invocations than [`Self::FEW`] takes.
     pub(super) const FEWER: Self = Self {
         queries: 16,
         columns: 64,
-        tiles: Tiles::Few(64),
+        tiles: Tiles::Few([64, 4]),
         ..Self::FEW
     };
-    /// For devices with too few registers for the sums of all columns, and with the fewest.
+    /// For devices with too few registers for the sums of all columns.
     pub(super) const FEW_OF_128: Self = Self {
         columns: 128,
         ..Self::FEW
     };
-    pub(super) const FEW_OF_64: Self = Self {
+    /// For the fewest registers: half as many queries.
+    pub(super) const FEWEST: Self = Self {
+        queries: 16,
         columns: 64,
+        tiles: Tiles::Few([128, 2]),
         ..Self::FEW
     };
     pub(super) const MANY_OF_64: Self = Self::many(64, [16, 1, 1]);
@@ -100,7 +103,7 @@ impl Form {
             return Self::FEWER;
         }
         match limits.registers {
-            Registers::Fewest => return Self::FEW_OF_64,
+            Registers::Fewest => return Self::FEWEST,
             Registers::Few => return Self::FEW_OF_128,
             Registers::Usual | Registers::Many => {}
         }
@@ -165,8 +168,9 @@ impl Form {
 
     pub(super) fn overrides(self, dim: u64) -> Vec<(&'static str, u32)> {
         match self.tiles {
-            Tiles::Few(threads) => vec![
+            Tiles::Few([threads, own_queries]) => vec![
                 ("THREADS", threads),
+                ("OWN_QUERIES", own_queries),
                 ("DIM_GROUPS", dim.div_ceil(64).next_power_of_two() as u32),
             ],
             Tiles::Many([lanes, key_groups, col_groups]) => vec![
