@@ -96,6 +96,7 @@ fn load_slices(i: u32, query: u32, key: u32, start_q: u32, start_k: u32, depth: 
 fn add_scores(at_q: u32, at_k: u32, lane_m: u32) {
     var x = sh_q[at_q];
     if OWN_QUERIES == 2u {
+        // The second invocation of a group of four takes its last two queries.
         x = select(x, x.zwxy, lane_m % 2u == 1u);
     }
     add_outer_product(x, sh_k[at_k]);
