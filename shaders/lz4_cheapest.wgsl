@@ -71,7 +71,7 @@ struct Position {
 // The position after the current one.
 struct After {
     cost: u32,
-    // Its match, with length 0 for none; how far it goes on backward, as far as is known; the cost at its end.
+    // Its match, with length 0 for none; its backward length, as far as it is known; the cost at its end.
     length: u32,
     offset: u32,
     backward: u32,
@@ -168,7 +168,8 @@ fn byte_before_source(first_word: u32, p: u32, offset: u32) -> u32 {
     return byte_at(first_word, p - 1 - offset);
 }
 
-// Returns true if there is a byte before the source of a match of p, in the page or in the dictionary.
+// Returns true if there is a byte before the source of a match of p, in the page or in the dictionary: if `backward_room` is not 0,
+// but V3D spills less with this form.
 fn has_byte_before_source(p: u32, offset: u32) -> bool {
     if DICTIONARY && offset > p {
         return offset < p + params.dictionary_bytes;

@@ -6,9 +6,9 @@
 //
 // pages                PAGE_SIZE bytes each, back to back; the last may be shorter
 // order, sizes         output of lz4_sort.wgsl
-// matches              one word per position, written where the position is searchable: length | with AHEAD, how far it goes on
-//                      backward, as lib/lz4_backward.wgsl says, << 8 | offset << 16; 0 for none. The words of one position in 32
-//                      pages follow each other.
+// matches              one word per position, written where the position is searchable: length | with AHEAD, its backward length,
+//                      as lib/lz4_backward.wgsl says, << 8 | offset << 16; 0 for none. The words of one position in 32 pages follow
+//                      each other.
 // dictionary           as lib/dictionary.wgsl says; any words without one
 //
 // Offsets above the position are those of the dictionary.
@@ -186,8 +186,7 @@ fn longest_match(first_word: u32, own: u32, n: u32) -> u32 {
     return with_backward_length(first_word, p, found);
 }
 
-// Returns the match of the position p with the number of bytes that it goes on backward. Without AHEAD,
-// lz4_cheapest.wgsl finds it.
+// Returns the match of the position p with its backward length. Without AHEAD, lz4_cheapest.wgsl compares the bytes.
 fn with_backward_length(first_word: u32, p: u32, found: u32) -> u32 {
     if !AHEAD || found == 0 {
         return found;

@@ -88,8 +88,8 @@ const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Acce
     //   words behind that. Its index has a word for each bucket.
     // - `lz4_cheapest` processes pages below `n_pages`, for each position of which `costs` and `matches` have a word. A match
     //   that `lz4_longest` wrote in the same submission ends in its page, as does one that goes on from the next position. It goes on
-    //   over bytes that `lz4_longest` or this kernel has compared, so there are as many before its source. A page has at most a match for every four bytes before its last five. Loops count positions or bytes of a page; a chosen match has
-    //   at least four bytes.
+    //   over bytes that `lz4_longest` or this kernel has compared, so there are as many before its source. A page has at most a match
+    //   for every four bytes before its last five. Loops count positions or bytes of a page; a chosen match has at least four bytes.
     //   It reads up to four bytes before a match and before its source, of those that the page or the dictionary has there, and costs
     //   of positions of the page.
     //   With a dictionary, offsets above the position are those of the dictionary, which matches do not leave: the kernel reads
