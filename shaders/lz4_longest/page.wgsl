@@ -8,7 +8,7 @@ override TEXT: u32 = select(1u, PAGE_SIZE / 4 + 4, STAGES);
 // With STAGES, the page.
 var<workgroup> sh_page: array<u32, TEXT>;
 
-// The next five functions return words of the page, or of the 16 bytes behind it, by their index, which counts from `base_of`. They
+// The next six functions return words of the page, or of the 16 bytes behind it, by their index, which counts from `base_of`. They
 // differ in literal offsets, which become those of load instructions only in the function that loads.
 fn one_of_page(i: u32) -> u32 {
     if STAGES {
@@ -29,6 +29,13 @@ fn three_of_page(i: u32) -> vec3<u32> {
         return vec3(sh_page[i], sh_page[i + 1], sh_page[i + 2]);
     }
     return vec3(pages[i], pages[i + 1], pages[i + 2]);
+}
+
+fn two_of_page_after(i: u32) -> vec2<u32> {
+    if STAGES {
+        return vec2(sh_page[i + 1], sh_page[i + 2]);
+    }
+    return vec2(pages[i + 1], pages[i + 2]);
 }
 
 fn three_of_page_after(i: u32) -> vec3<u32> {

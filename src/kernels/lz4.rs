@@ -19,9 +19,11 @@ const MAX_PACKED_BYTES: u64 = (8 << 30) - 64;
 /// Buckets of one share of `lz4_sort`, and pages whose words follow each other in columns, as in the sources.
 const TABLE: u32 = 2048;
 const COLUMN: u32 = 32;
-/// Positions of one piece of `lz4_longest`, where there are several for each invocation, and those where it stages the page.
+/// Positions of one piece of `lz4_longest`, where there are several for each invocation; those where it stages the page, and those where
+/// it does with a dictionary, which takes the cache: what workgroup memory leaves.
 const PIECE: u32 = 256;
 const STAGED_PIECE: u32 = 1024;
+const STAGED_PIECE_WITH_DICTIONARY: u32 = 512;
 /// Invocations of a workgroup of `lz4_longest`, and of one of `lz4_emit`, on devices that allow as many.
 const LONGEST_WIDTH: u32 = 128;
 pub(super) const EMIT_WIDTH: u32 = 128;
@@ -144,12 +146,11 @@ fn cheapest_launches(
     dictionary_bytes: u32,
 ) -> Result<Search> {
     let bucket_bits = Parse::new(page_size, Level::High)?.bucket_bits();
-    let stages_order = has_room_for_pages(page_size, limits);
-    // A dictionary takes the cache, which is what workgroup memory leaves.
-    let stages_page = stages_order && dictionary_bytes == 0;
+    let stages = has_room_for_pages(page_size, limits);
     let width = limits.width(LONGEST_WIDTH);
     let piece = match limits.registers {
-        _ if stages_page => STAGED_PIECE,
+        _ if stages && dictionary_bytes > 0 => STAGED_PIECE_WITH_DICTIONARY,
+        _ if stages => STAGED_PIECE,
         Registers::Fewest => width,
         _ => PIECE,
     };
@@ -166,10 +167,8 @@ fn cheapest_launches(
     };
     let sorted = [Slot::Pages, Slot::Order, Slot::Sizes];
     let mut sort = launch(&SORT, n_shares, &sorted);
-    sort.overrides.extend([
-        ("BUCKET_BITS", bucket_bits),
-        ("STAGES", stages_order.into()),
-    ]);
+    sort.overrides
+        .extend([("BUCKET_BITS", bucket_bits), ("STAGES", stages.into())]);
     let mut longest = launch(
         &LONGEST,
         n_pieces,
@@ -179,7 +178,7 @@ fn cheapest_launches(
         ("BUCKET_BITS", bucket_bits),
         ("PIECE", piece),
         ("WIDTH", width),
-        ("STAGES", stages_page.into()),
+        ("STAGES", stages.into()),
         limits.registers.ahead(),
     ]);
     add_dictionary(&mut longest, dictionary_bytes, Slot::Pages);
