@@ -38,6 +38,9 @@ async function endToEnd(bytes, runs, allowSoftware) {
   const { length } = bytes;
   const pages = await time(runs, () => compressor.compressPages(bytes, { pageSize: PAGE_SIZE }));
   const compressTiming = compressor.lastTiming;
+  const room = new Uint8Array(Math.ceil(length / 4) * 4).fill(1);
+  const packedInto = await time(runs, () => compressor.compressPages(bytes, { pageSize: PAGE_SIZE, into: room }));
+  if (!isSame(packedInto.value.packed, pages.value.packed)) throw new Error("blocks in an array in use differ");
   const back = await time(runs, () => compressor.decompressPages(pages.value));
   const decompressTiming = compressor.lastTiming;
   if (!isSame(back.value, bytes)) throw new Error("pages differ");
@@ -55,6 +58,7 @@ async function endToEnd(bytes, runs, allowSoftware) {
     n_bytes: length,
     pages_compress_gbps: gbps(length, pages.ms),
     pages_decompress_gbps: gbps(length, back.ms),
+    pages_compress_into_gbps: gbps(length, packedInto.ms),
     pages_decompress_into_gbps: gbps(length, reused.ms),
     frame_compress_gbps: gbps(length, frame.ms),
     frame_decompress_gbps: gbps(length, content.ms),

@@ -46,14 +46,15 @@ impl JsCodec {
         &mut self.0
     }
 
-    /// Compresses pages.
+    /// Compresses pages, to the start of `into` or to new arrays.
     pub(crate) async fn compress(
         &mut self,
         bytes: &JsBytes,
         form: Form<'_>,
+        into: Option<JsBytes>,
         on_progress: OnProgress,
     ) -> Result<(JsBlocks, Timings)> {
-        let mut blocks = JsBlocks::default();
+        let mut blocks = JsBlocks::new(into);
         let sink = Sink::Js(&mut blocks);
         let compressed = self.compress_to(sink, bytes, form, on_progress);
         let timings = compressed.await?;

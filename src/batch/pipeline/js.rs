@@ -34,6 +34,8 @@ impl OnProgress {
 /// Compressed pages, in one piece unless there are very many.
 #[derive(Debug, Default)]
 pub(crate) struct JsBlocks {
+    /// Memory of the caller for all blocks.
+    into: Option<JsBytes>,
     pieces: Vec<JsBytes>,
     /// Number of bytes in use of the last piece, and in total.
     n_last: usize,
@@ -43,9 +45,34 @@ pub(crate) struct JsBlocks {
 }
 
 impl JsBlocks {
-    /// Allocates an array for the next `n_bytes` of blocks.
+    /// Blocks that are written to the start of `into`, or to new arrays.
+    pub(crate) fn new(into: Option<JsBytes>) -> Self {
+        Self {
+            into,
+            ..Self::default()
+        }
+    }
+
+    /// Removes the blocks of an earlier attempt.
+    pub(crate) fn clear(&mut self) {
+        *self = Self::new(self.into.take());
+    }
+
+    /// Takes memory for the next `n_bytes` of blocks.
+    ///
+    /// # Errors
+    /// [`Error::OutputLimit`] if the caller's memory ends before them; [`Error::OutOfMemory`].
     pub(crate) fn reserve(&mut self, n_bytes: u64) -> Result<()> {
-        self.pieces.push(JsBytes::zeros(n_bytes as usize)?);
+        let (start, n_bytes) = (self.n_packed, n_bytes as usize);
+        let piece = match &self.into {
+            Some(into) if start + n_bytes > into.len() => {
+                let limit = into.len() as u64;
+                return Err(Error::OutputLimit { limit });
+            }
+            Some(into) => JsBytes::new(into.part(start..start + n_bytes)?),
+            None => JsBytes::zeros(n_bytes)?,
+        };
+        self.pieces.push(piece);
         self.n_last = 0;
         Ok(())
     }
@@ -73,6 +100,9 @@ impl JsBlocks {
 
     /// Returns all blocks in one array, and removes them.
     pub(crate) fn packed(&mut self) -> Result<JsBytes> {
+        if let Some(into) = &self.into {
+            return Ok(JsBytes::new(into.part(0..self.n_packed)?));
+        }
         JsBytes::joined(std::mem::take(&mut self.pieces))
     }
 }

@@ -47,7 +47,7 @@ impl Sink<'_> {
             Self::Pinned(parts) => parts.clear(),
             Self::Placed(_) => {}
             #[cfg(web_pages)]
-            Self::Js(blocks) => **blocks = JsBlocks::default(),
+            Self::Js(blocks) => blocks.clear(),
             #[cfg(web_pages)]
             Self::JsFrame(blocks) => blocks.begin(n_bytes, page_size),
             Self::Packed(pages) => {

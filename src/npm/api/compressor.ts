@@ -134,15 +134,17 @@ export class Compressor {
   }
 
   /** Compresses each page of `bytes` on its own. */
-  compressPages(bytes: BytesInput, options: CompressPagesOptions = {}): Promise<PackedPages> {
-    return this.#read(bytes, options, names.compressPages, async (taken, codec, job) => {
+  compressPages<B extends ArrayBufferLike = ArrayBuffer>(bytes: BytesInput, options: CompressPagesOptions<B> = {}): Promise<PackedPages<B>> {
+    const packed = this.#read(bytes, options, names.compressPages, async (taken, codec, job) => {
       const { pageSize = 4096 } = options;
       checkSize("pageSize", pageSize, 0xffff_ffff);
-      const level = this.levelOf(options);
-      const outcome = await codec.compressPages(taken, pageSize, level, job, moduleWith(options));
+      const { into } = checkedTarget({ into: options.into }, taken);
+      const form = { pageSize, level: this.levelOf(options), into };
+      const outcome = await codec.compressPages(taken, form, job, moduleWith(options));
       job.report(taken.length, outcome.value.packed.length, outcome.timing.engine);
       return outcome;
     });
+    return packed as Promise<PackedPages<ArrayBufferLike>> as Promise<PackedPages<B>>;
   }
 
   /** Decompresses pages; rejects with `CORRUPT_PAGE` if one is invalid. */

@@ -5,8 +5,18 @@ const PAGE_BYTES = 4096;
 
 /** Returns the concatenation of `parts`. */
 export function join(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  const whole = new Uint8Array(totalOf(parts));
   touch(whole, 0, whole.length);
+  return joinTo(whole, parts);
+}
+
+/** Returns the number of bytes of `parts`. */
+export function totalOf(parts: readonly Uint8Array[]): number {
+  return parts.reduce((sum, { length }) => sum + length, 0);
+}
+
+/** Writes `parts` one after the other to `whole`, which has their length, and returns it. */
+export function joinTo(whole: Bytes, parts: readonly Uint8Array[]): Bytes {
   let at = 0;
   for (const part of parts) {
     whole.set(part, at);

@@ -230,7 +230,11 @@ export interface DecompressSyncOptions<B extends ArrayBufferLike = ArrayBuffer>
 /** Options of `decompressPages` and `checkPages`. */
 export interface DecompressPagesOptions<B extends ArrayBufferLike = ArrayBuffer> extends CallOptions, IntoOptions<B>, DictionaryOption {}
 
-export interface CompressPagesOptions extends InputOptions, DictionaryOption {
+export interface CompressPagesOptions<B extends ArrayBufferLike = ArrayBuffer> extends InputOptions, DictionaryOption {
+  /** Array for the blocks, which must not overlap the input; `packed` is a view of its start. Blocks that do not fit are the error
+   * `OUTPUT_LIMIT`; they fit where there is room for the input, rounded up to 4 bytes. After an error the array may hold part of the
+   * blocks. Default: a new array. */
+  into?: Uint8Array<B>;
   /** Bytes of a page: 4096 (default), 8192, 16384, 32768 or 65536. */
   pageSize?: number;
   level?: Level;
@@ -273,9 +277,9 @@ export interface ResidentPart {
 }
 
 /** A batch of compressed pages. */
-export interface PackedPages {
+export interface PackedPages<B extends ArrayBufferLike = ArrayBuffer> {
   /** The blocks, each at a multiple of 4 bytes. */
-  readonly packed: Uint8Array<ArrayBuffer>;
+  readonly packed: Uint8Array<B>;
   /** Two words per page: the offset of the block in words of 4 bytes; its length in bytes, with the kind in the two upper
    * bits (0 an LZ4 block, 1 the uncompressed page, 2 a word of 8 bytes that fills the page). */
   readonly table: Uint32Array<ArrayBuffer>;

@@ -4,7 +4,7 @@ import { toPagepressError } from "../base/errors.js";
 import type { Job } from "../base/job.js";
 import type { BackendInfo, Calibration, CheckedPages, Device, FrameOptions, GpuMemory, PackedPages, PackedPagesInput, Level } from "../base/types.js";
 import { isForGpu } from "../format/frame-header.js";
-import { PAGE_SIZES } from "../format/packed-pages.js";
+import { PAGE_SIZES, type PagesForm } from "../format/packed-pages.js";
 import { declaredSize } from "../modules/content.js";
 import type { DictionaryModule } from "../modules/dictionary-module.js";
 import { calibrate } from "./calibrate.js";
@@ -118,13 +118,12 @@ export class AutoCodec implements Codec {
 
   compressPages(
     bytes: Uint8Array,
-    pageSize: number,
-    level: Level,
+    form: PagesForm,
     job: Job,
     dictionary?: DictionaryModule,
   ): Promise<Outcome<PackedPages>> {
-    const task: Task = { kind: "compress", byteLength: bytes.length, pageSize, level };
-    return this.#run(task, job, (codec) => codec.compressPages(bytes, pageSize, level, job, dictionary));
+    const task: Task = { kind: "compress", byteLength: bytes.length, pageSize: form.pageSize, level: form.level };
+    return this.#run(task, job, (codec) => codec.compressPages(bytes, form, job, dictionary));
   }
 
   decompressPages(

@@ -45,7 +45,7 @@ async function timeBoth(codec: Codec, bytes: Uint8Array): Promise<[number, numbe
   let [compressing, decompressing] = [Infinity, Infinity];
   for (let i = 0; i < 2; i += 1) {
     const start = performance.now();
-    const { value } = await codec.compressPages(bytes, PAGE_SIZE, "auto", new Job());
+    const { value } = await codec.compressPages(bytes, { pageSize: PAGE_SIZE, level: "auto" }, new Job());
     const middle = performance.now();
     await codec.decompressPages(value, { isStrict: true }, new Job());
     compressing = Math.min(compressing, middle - start);

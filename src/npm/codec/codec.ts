@@ -2,8 +2,9 @@ import type { OutputTarget } from "../base/arguments.js";
 import type { Bytes } from "../base/bytes.js";
 import type { Job } from "../base/job.js";
 import type {
-  BackendInfo, Calibration, CheckedPages, Device, FrameOptions, GpuMemory, Level, PackedPages, PackedPagesInput, Timing,
+  BackendInfo, Calibration, CheckedPages, Device, FrameOptions, GpuMemory, PackedPages, PackedPagesInput, Timing,
 } from "../base/types.js";
+import type { PagesForm } from "../format/packed-pages.js";
 import type { DictionaryModule } from "../modules/dictionary-module.js";
 import type { GpuModule } from "../modules/load.js";
 import type * as Gpu from "../wasm/gpu.js";
@@ -73,7 +74,7 @@ export interface Codec {
   decompress(bytes: Uint8Array, target: OutputTarget, job: Job, dictionary?: DictionaryModule): Promise<Outcome<Bytes>>;
   /** Begins a frame. `contentSize` is -1 if it is unknown. */
   beginCompression(options: Required<FrameOptions>, contentSize: number, dictionary?: DictionaryModule): Promise<Compression>;
-  compressPages(bytes: Uint8Array, pageSize: number, level: Level, job: Job, dictionary?: DictionaryModule): Promise<Outcome<PackedPages>>;
+  compressPages(bytes: Uint8Array, form: PagesForm, job: Job, dictionary?: DictionaryModule): Promise<Outcome<PackedPages>>;
   decompressPages(pages: PackedPagesInput, target: PagesTarget, job: Job, dictionary?: DictionaryModule): Promise<Outcome<CheckedPages>>;
   /** Returns the part that runs on a GPU; null once the GPU has failed. */
   resident?(): ResidentCodec | null;

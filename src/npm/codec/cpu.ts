@@ -1,8 +1,8 @@
 import { checkUnchanged, type OutputTarget } from "../base/arguments.js";
 import { type Bytes, wholeBlocks } from "../base/bytes.js";
 import type { Job } from "../base/job.js";
-import type { BackendInfo, CheckedPages, FrameOptions, PackedPages, PackedPagesInput, Level, Timing } from "../base/types.js";
-import { joinPages, type Share } from "../format/packed-pages.js";
+import type { BackendInfo, CheckedPages, FrameOptions, PackedPages, PackedPagesInput, Timing } from "../base/types.js";
+import { joinPages, type PagesForm, type Share } from "../format/packed-pages.js";
 import { DecodedContent } from "../modules/content.js";
 import { type CpuModule, isShortInput, pushTo } from "../modules/cpu-module.js";
 import type { DictionaryModule } from "../modules/dictionary-module.js";
@@ -101,19 +101,18 @@ export class CpuCodec implements Codec {
 
   async compressPages(
     bytes: Uint8Array,
-    pageSize: number,
-    level: Level,
+    form: PagesForm,
     job: Job,
     dictionary?: DictionaryModule,
   ): Promise<Outcome<PackedPages>> {
     const cpu = dictionary ?? this.#cpu;
     const { length } = bytes;
     const shares: Share[] = [];
-    const clock = await inSteps(compressPages(cpu, bytes, pageSize, level, shares), job, (bytesIn) => {
+    const clock = await inSteps(compressPages(cpu, bytes, form, shares), job, (bytesIn) => {
       checkUnchanged(bytes, length);
       job.report(bytesIn, shares.reduce((sum, { packed }) => sum + packed.length, 0), "cpu");
     });
-    return clock.outcome(clock.time(() => joinPages(shares, pageSize, length, cpu.dictionaryId)));
+    return clock.outcome(clock.time(() => joinPages(shares, form, length, cpu.dictionaryId)));
   }
 
   async decompressPages(
@@ -137,7 +136,7 @@ export class CpuCodec implements Codec {
   }
 }
 
-function* compressPages(cpu: CpuModule, bytes: Uint8Array, pageSize: number, level: Level, shares: Share[]): Generator<number> {
+function* compressPages(cpu: CpuModule, bytes: Uint8Array, { pageSize, level }: PagesForm, shares: Share[]): Generator<number> {
   const { length } = bytes;
   for (let at = 0; at === 0 || at < length; at += STEP_BYTES) {
     shares.push(cpu.compressPages(bytes.subarray(at, at + STEP_BYTES), pageSize, level));

@@ -2,9 +2,9 @@ import type { OutputTarget } from "../base/arguments.js";
 import type { Bytes } from "../base/bytes.js";
 import { cancelled, type Job } from "../base/job.js";
 import type {
-  BackendInfo, CheckedPages, Device, FrameOptions, GpuMemory, Level, PackedPages, PackedPagesInput,
+  BackendInfo, CheckedPages, Device, FrameOptions, GpuMemory, PackedPages, PackedPagesInput,
 } from "../base/types.js";
-import { PAGE_SIZES, ratioOf } from "../format/packed-pages.js";
+import { PAGE_SIZES, type PagesForm, ratioOf } from "../format/packed-pages.js";
 import type { CpuModule } from "../modules/cpu-module.js";
 import type { DictionaryModule } from "../modules/dictionary-module.js";
 import { levelNumber } from "../modules/enums.js";
@@ -113,16 +113,16 @@ export class GpuCodec implements Codec, ResidentCodec {
 
   async compressPages(
     bytes: Uint8Array,
-    pageSize: number,
-    level: Level,
+    form: PagesForm,
     job: Job,
     dictionary?: DictionaryModule,
   ): Promise<Outcome<PackedPages>> {
     const byteLength = bytes.length;
+    const { pageSize, level, into } = form;
     // The last byte counts as processed when the call has returned.
     const progressOf: ProgressOf = (pageBytes, blockBytes) => [Math.min(pageBytes, byteLength - 1), blockBytes];
     const { packed, table, timing } = await this.call(job, progressOf, (gpu, onProgress) =>
-      gpu.compressPages(bytes, pageSize, levelNumber(level, "fast"), onProgress, this.taken(dictionary)),
+      gpu.compressPages(bytes, pageSize, levelNumber(level, "fast"), into, onProgress, this.taken(dictionary)),
     );
     const ratio = ratioOf(byteLength, packed.length + table.byteLength);
     return { value: { packed, table, pageSize, byteLength, ratio, dictionaryId: dictionary?.dictionaryId ?? 0 }, timing: gpuTiming(timing) };

@@ -2,9 +2,9 @@ import { checkUnchanged, type OutputTarget } from "../base/arguments.js";
 import { type Bytes, join, wholeBlocks } from "../base/bytes.js";
 import { PagepressError } from "../base/errors.js";
 import type { Job } from "../base/job.js";
-import type { BackendInfo, CheckedPages, FrameOptions, PackedPages, PackedPagesInput, Level } from "../base/types.js";
+import type { BackendInfo, CheckedPages, FrameOptions, PackedPages, PackedPagesInput } from "../base/types.js";
 import { END_MARK_BYTES } from "../format/frame-header.js";
-import { entryOf, joinPages, type Share } from "../format/packed-pages.js";
+import { entryOf, joinPages, type PagesForm, type Share } from "../format/packed-pages.js";
 import { DecodedContent } from "../modules/content.js";
 import type { CpuModule, FrameLayout } from "../modules/cpu-module.js";
 import type { DictionaryModule } from "../modules/dictionary-module.js";
@@ -120,29 +120,28 @@ export class PooledCodec implements Codec {
 
   compressPages(
     bytes: Uint8Array,
-    pageSize: number,
-    level: Level,
+    form: PagesForm,
     job: Job,
     dictionary?: DictionaryModule,
   ): Promise<Outcome<PackedPages>> {
     const cpu = dictionary ?? this.#cpu;
     const { length } = bytes;
-    const step = this.#partBytes(length, pageSize);
+    const step = this.#partBytes(length, form.pageSize);
     const shared = async (): Promise<PackedPages> => {
       let made = 0;
       const order = (i: number): Order => {
         checkUnchanged(bytes, length);
         const pages = bytes.slice(i * step, (i + 1) * step);
-        return ["compressPages", [pages, pageSize, level], [pages.buffer]];
+        return ["compressPages", [pages, form.pageSize, form.level], [pages.buffer]];
       };
       const shares = await this.#each<Share>(cpu, job, Math.ceil(length / step), order, ({ packed }, i) => {
         made += packed.length;
         job.report(Math.min((i + 1) * step, length - 1), made, "cpu");
       });
-      return joinPages(shares, pageSize, length, cpu.dictionaryId);
+      return joinPages(shares, form, length, cpu.dictionaryId);
     };
-    const call = { kind: `compress pages ${level}${suffixOf(dictionary)}`, nBytes: pageSize > 0 ? length : 0 };
-    return this.#share(call, job, shared, () => this.#inPlace.compressPages(bytes, pageSize, level, job, dictionary));
+    const call = { kind: `compress pages ${form.level}${suffixOf(dictionary)}`, nBytes: form.pageSize > 0 ? length : 0 };
+    return this.#share(call, job, shared, () => this.#inPlace.compressPages(bytes, form, job, dictionary));
   }
 
   decompressPages(

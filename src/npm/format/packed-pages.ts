@@ -1,5 +1,6 @@
-import { join } from "../base/bytes.js";
-import type { PackedPages } from "../base/types.js";
+import { type Bytes, join, joinTo, totalOf } from "../base/bytes.js";
+import type { Level, PackedPages } from "../base/types.js";
+import { checkLimit } from "../modules/content.js";
 
 /** Blocks and table of some pages. The offsets in the table are relative to the first of these blocks. */
 export type Share = Pick<PackedPages, "packed" | "table">;
@@ -21,9 +22,17 @@ export function ratioOf(byteLength: number, storedBytes: number): number {
   return storedBytes === 0 ? 1 : byteLength / storedBytes;
 }
 
-/** Concatenates shares of pages to one batch. */
-export function joinPages(shares: readonly Share[], pageSize: number, byteLength: number, dictionaryId: number): PackedPages {
-  const packed = join(shares.map((share) => share.packed));
+/** What a batch of pages is compressed to. */
+export interface PagesForm {
+  readonly pageSize: number;
+  readonly level: Level;
+  /** Array for the blocks, from its start; default a new one. */
+  readonly into?: Bytes | undefined;
+}
+
+/** Concatenates shares of pages to one batch. Throws `OUTPUT_LIMIT` if the blocks do not fit in the given array. */
+export function joinPages(shares: readonly Share[], { pageSize, into }: PagesForm, byteLength: number, dictionaryId: number): PackedPages {
+  const packed = joinBlocks(shares.map((share) => share.packed), into);
   const table = new Uint32Array(shares.reduce((sum, share) => sum + share.table.length, 0));
   let [entry, base] = [0, 0];
   for (const share of shares) {
@@ -33,4 +42,11 @@ export function joinPages(shares: readonly Share[], pageSize: number, byteLength
     base += share.packed.length / 4;
   }
   return { packed, table, pageSize, byteLength, ratio: ratioOf(byteLength, packed.length + table.byteLength), dictionaryId };
+}
+
+function joinBlocks(blocks: readonly Bytes[], into: Bytes | undefined): Bytes {
+  if (!into) return join(blocks);
+  const total = totalOf(blocks);
+  checkLimit(total, into.length);
+  return joinTo(into.subarray(0, total), blocks);
 }

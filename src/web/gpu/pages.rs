@@ -15,13 +15,15 @@ use crate::web::level::Level;
 
 #[wasm_bindgen]
 impl GpuCodec {
-    /// Compresses pages at the level `Fast` or `High`. The array must not change until the call is done.
+    /// Compresses pages at the level `Fast` or `High`, to the start of `into` or to a new array. The arrays must not change until the
+    /// call is done.
     #[wasm_bindgen(js_name = compressPages, unchecked_return_type = "Promise<GpuPackedPages>")]
     pub fn compress_pages(
         &self,
         bytes: Uint8Array,
         #[wasm_bindgen(js_name = pageSize)] page_size: u32,
         level: Level,
+        into: Option<Uint8Array>,
         #[wasm_bindgen(js_name = onProgress, unchecked_optional_param_type = "GpuProgress")]
         on_progress: Option<Function>,
         #[wasm_bindgen(unchecked_optional_param_type = "GpuDictionary")] dictionary: Option<
@@ -29,6 +31,7 @@ impl GpuCodec {
         >,
     ) -> Promise {
         let bytes = JsBytes::new(bytes);
+        let into = into.map(JsBytes::new);
         let dictionary = dictionary.map(Dictionary::from);
         self.call(move |codec| {
             Box::pin(async move {
@@ -38,7 +41,7 @@ impl GpuCodec {
                     level: level.into(),
                     dictionary: dictionary.as_ref(),
                 };
-                let compressed = codec.compress(&bytes, form, on_progress);
+                let compressed = codec.compress(&bytes, form, into, on_progress);
                 let (mut blocks, timings) = compressed.await?;
                 Ok(packed_pages(blocks.packed()?, &blocks.table, &timings))
             })

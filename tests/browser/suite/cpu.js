@@ -34,7 +34,7 @@ async function reportsErrors() {
   table[2] = 0x3fff_ffff;
   await expect(cpu.decompressPages({ ...pages, table }), "CORRUPT_PAGE");
   await expect(cpu.decompressPages({ ...pages, byteLength: 1 }), "INVALID_ARGUMENT");
-  for (const options of [{ pageSize: 1000 }, { pageSize: -1 }, { pageSize: "4096" }, { level: "best" }]) {
+  for (const options of [{ pageSize: 1000 }, { pageSize: -1 }, { pageSize: "4096" }, { level: "best" }, { into: "text" }, { into: bytes }]) {
     await expect(cpu.compressPages(bytes, options), "INVALID_ARGUMENT");
   }
   await expect(cpu.compress("text"), "INVALID_ARGUMENT");

@@ -131,6 +131,22 @@ function checkEngine(compressor, engine, what) {
   return workers;
 }
 
+/** Tests the compression of pages to a part of an array that was in use, given the pages in a new one. */
+async function packsInto(compressor, bytes, options, { packed, table }, what) {
+  const { length } = packed;
+  const used = new Uint8Array(length + 300).fill(7);
+  const into = used.subarray(100, length + 200);
+  const made = await compressor.compressPages(bytes, { ...options, into });
+  check(made.packed.buffer === used.buffer && made.packed.byteOffset === 100, `${what}: another place`);
+  same(made.packed, packed, `${what}, into an array`);
+  same(made.table, table, `${what}, the table`);
+  const around = [used.subarray(0, 100), used.subarray(length + 100)];
+  check(around.every((part) => part.every((byte) => byte === 7)), `${what}: more was written`);
+  if (length === 0) return;
+  const short = { ...options, into: used.subarray(0, length - 1) };
+  await rejects(compressor.compressPages(bytes, short), "OUTPUT_LIMIT", PagepressError);
+}
+
 /** Tests the decompression of pages to a new array and to a part of one that was in use. */
 async function unpacks(compressor, packed, bytes, what) {
   same(await compressor.decompressPages(packed), bytes, what);
@@ -156,6 +172,7 @@ function onGpu(blockSize, level) {
       checkEngine(gpu, "webgpu", "compressPages");
       same(decodePages(packed), bytes, `${what}, pages, naive decoder`);
       same(await cpu.decompressPages(packed), bytes, `${what}, pages on the CPU`);
+      if (n % 3 === 1) await packsInto(gpu, bytes, { pageSize: blockSize, level }, packed, `${what}, pages`);
       // The remaining calls share code for all kinds, so each is tested with every kind but only some tails.
       if (n % 2 === 0) same(decodeFrames(await streamed(gpu, input, { blockSize, level })), bytes, `${what}, compression stream`);
       if (n % 2 === 1) {
@@ -190,6 +207,7 @@ function inPlace(blockSize, level) {
       if (!pageSizes.includes(blockSize)) continue;
       const packed = await cpu.compressPages(bytes, { pageSize: blockSize, level });
       same(decodePages(packed), bytes, `${what}, pages, naive decoder`);
+      await packsInto(cpu, bytes, { pageSize: blockSize, level }, packed, `${what}, pages`);
       await unpacks(cpu, packed, bytes, `${what}, pages`);
     }
   });
@@ -208,6 +226,7 @@ function onWorkers(blockSize, level) {
       const packed = await pool.compressPages(bytes, { pageSize: blockSize, level });
       check(checkEngine(pool, "cpu", "compressPages") === 4, `${what}: packed without workers`);
       same(decodePages(packed), bytes, `${what}, pages, naive decoder`);
+      await packsInto(pool, bytes, { pageSize: blockSize, level }, packed, `${what}, pages`);
       await unpacks(pool, packed, bytes, `${what}, pages`);
     }
   });
@@ -228,6 +247,7 @@ function onBoth(blockSize, level) {
       const packed = await auto.compressPages(bytes, { pageSize: blockSize, level });
       checkEngine(auto, "webgpu", "compressPages");
       same(decodePages(packed), bytes, `${what}, pages, naive decoder`);
+      await packsInto(auto, bytes, { pageSize: blockSize, level }, packed, `${what}, pages`);
       await unpacks(auto, packed, bytes, `${what}, pages`);
     }
   });
