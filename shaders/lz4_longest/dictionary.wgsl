@@ -76,14 +76,14 @@ fn longest_of_both(first_word: u32, p: u32, product: u32, own: u32, cap: u32) ->
     let bucket = dictionary[buckets + (product >> (32 - INDEX_BITS))];
     let n_candidates = bucket >> 16;
     let end = buckets + (1u << INDEX_BITS) + (bucket & 0xffff);
-    // Candidates of the product, but for its lowest bit; the latest is the highest bit.
+    // Candidates, at most 16, whose product is the same but for its lowest bit. The latest is the highest bit.
     var equals = 0u;
     var k = 0u;
     while k < n_candidates {
         k += AT_ONCE;
         equals = (equals << AT_ONCE) | equal_products(end - k, product << 15);
     }
-    // Without slots before those of the bucket.
+    // Drops the slots before the bucket, which were read to fill the last group.
     equals >>= k - n_candidates;
     let begin = end - n_candidates;
     // The dictionary's first byte in its buffer.
@@ -99,7 +99,7 @@ fn longest_of_both(first_word: u32, p: u32, product: u32, own: u32, cap: u32) ->
         if offset > 0xffff {
             break;
         }
-        // These bytes may be some of the index behind the dictionary.
+        // Behind the dictionary this reads its index. The length found below ends with the dictionary.
         if dictionary_at(first + last + q) == expected {
             let found = length_in_dictionary(first_word, p, first + q, min(cap, params.dictionary_bytes - q));
             if found > length {

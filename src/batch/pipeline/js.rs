@@ -65,7 +65,7 @@ impl JsBlocks {
     pub(crate) fn reserve(&mut self, n_bytes: u64) -> Result<()> {
         let (start, n_bytes) = (self.n_packed, n_bytes as usize);
         let piece = match &self.into {
-            Some(into) if start + n_bytes > into.len() => {
+            Some(into) if n_bytes > into.len() - start => {
                 let limit = into.len() as u64;
                 return Err(Error::OutputLimit { limit });
             }

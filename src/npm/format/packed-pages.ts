@@ -22,7 +22,7 @@ export function ratioOf(byteLength: number, storedBytes: number): number {
   return storedBytes === 0 ? 1 : byteLength / storedBytes;
 }
 
-/** What a batch of pages is compressed to. */
+/** Form and destination of compressed pages. */
 export interface PagesForm {
   readonly pageSize: number;
   readonly level: Level;
