@@ -1,11 +1,10 @@
 // Options of adapters, and the calls that they share. Imports no module of the package that `pagepress/tensor` does not use: the
 // bundler divides what entries share by the entries that need it, and a page would load one more file.
-import { checkedBytes, checkedLimit, checkOneOf, checkOptions, checkSize } from "../base/arguments.js";
+import { checkedBytes, checkedLimit, checkLimit, checkOneOf, checkOptions, checkSize } from "../base/arguments.js";
 import type { Bytes } from "../base/bytes.js";
 import { PagepressError, toPagepressError } from "../base/errors.js";
 import type { Format, Level, ModuleSource, OutputOptions } from "../base/types.js";
 import { unshared } from "../base/views.js";
-import { checkLimit } from "../modules/content.js";
 import type { CpuModule } from "../modules/cpu-module.js";
 import { LEVELS } from "../modules/enums.js";
 import { load, loadedCpu } from "../modules/load.js";

@@ -1,5 +1,5 @@
 import {
-  checkOptions, checkedBytes, checkedLimit, checkedTarget, checkedWords, checkSize, checkUnchanged, MAX_BYTES, release, takeOver,
+  checkLimit, checkOptions, checkedBytes, checkedLimit, checkedTarget, checkedWords, checkSize, checkUnchanged, MAX_BYTES, release, takeOver,
 } from "../base/arguments.js";
 import { asyncDisposal } from "../base/disposal.js";
 import { PagepressError, toPagepressError } from "../base/errors.js";
@@ -16,7 +16,6 @@ import { type Codec, type Outcome, withTiming } from "../codec/codec.js";
 import { outcomeOf } from "../codec/cpu.js";
 import type { Opened } from "../codec/open.js";
 import { checkedFormat, checkedLevel, frameOptions } from "../frame/options.js";
-import { checkLimit } from "../modules/content.js";
 import type { CpuModule } from "../modules/cpu-module.js";
 import { checkDictionary, moduleWith } from "../modules/dictionaries.js";
 import type { DictionaryModule } from "../modules/dictionary-module.js";

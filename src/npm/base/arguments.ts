@@ -23,6 +23,11 @@ export function checkedLimit(maxOutputSize: number = MAX_BYTES): number {
   return Math.min(maxOutputSize, MAX_BYTES);
 }
 
+/** Throws `OUTPUT_LIMIT` if `length` is more than `limit` bytes of output. */
+export function checkLimit(length: number, limit: number): void {
+  if (length > limit) throw new PagepressError("OUTPUT_LIMIT", `output exceeds the limit of ${limit} bytes`);
+}
+
 /** Returns the destination of the content of `bytes`. Throws `INVALID_ARGUMENT` unless `into` is a `Uint8Array` that does
  * not overlap `bytes`. */
 export function checkedTarget({ maxOutputSize, into }: { maxOutputSize?: number; into?: unknown }, bytes: Uint8Array): OutputTarget {

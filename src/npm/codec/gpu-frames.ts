@@ -1,10 +1,9 @@
-import type { OutputTarget } from "../base/arguments.js";
+import { checkLimit, type OutputTarget } from "../base/arguments.js";
 import type { Bytes } from "../base/bytes.js";
 import type { Job } from "../base/job.js";
 import type { FrameOptions, Timing } from "../base/types.js";
 import { checkedLevel } from "../frame/options.js";
 import { END_BYTES, FrameWriter } from "../frame/writer.js";
-import { checkLimit } from "../modules/content.js";
 import type { CpuModule } from "../modules/cpu-module.js";
 import type { DictionaryModule } from "../modules/dictionary-module.js";
 import { levelNumber } from "../modules/enums.js";

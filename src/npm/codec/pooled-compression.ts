@@ -1,10 +1,9 @@
-import { checkUnchanged } from "../base/arguments.js";
+import { checkLimit, checkUnchanged } from "../base/arguments.js";
 import { type Bytes, wholeBlocks } from "../base/bytes.js";
 import { cancelled, type Job } from "../base/job.js";
 import { LightAbortController } from "../base/abort.js";
 import type { FrameOptions } from "../base/types.js";
 import { FrameWriter } from "../frame/writer.js";
-import { checkLimit } from "../modules/content.js";
 import type { BlockOptions, CpuModule } from "../modules/cpu-module.js";
 import type { Pool } from "../workers/pool.js";
 import type { FrameProgress } from "./codec.js";

@@ -1,6 +1,6 @@
 import type { Names } from "../api/options.js";
 import { checkedBytes, checkOptions, checkSize, fail, MAX_BYTES } from "../base/arguments.js";
-import { type Bytes, join } from "../base/bytes.js";
+import { type Bytes, join, totalOf } from "../base/bytes.js";
 import { PagepressError } from "../base/errors.js";
 import { Job } from "../base/job.js";
 import { unshared } from "../base/views.js";
@@ -51,7 +51,7 @@ function checkedSamples(samples: Samples): Uint8Array[] {
     fail("samples", typeof samples, "give an array of byte arrays, one for each page, record or message");
   }
   const parts = Array.from(samples, (sample) => unshared(checkedBytes("sample", sample)));
-  const total = parts.reduce((sum, { length }) => sum + length, 0);
+  const total = totalOf(parts);
   if (total > MAX_BYTES) fail("samples", `${total} bytes`, "give at most 1 GiB; a hundred times the size of the dictionary is enough");
   return parts;
 }

@@ -1,6 +1,6 @@
+import { checkLimit } from "../base/arguments.js";
 import { type Bytes, join, joinTo, totalOf } from "../base/bytes.js";
 import type { Level, PackedPages } from "../base/types.js";
-import { checkLimit } from "../modules/content.js";
 
 /** Blocks and table of some pages. The offsets in the table are relative to the first of these blocks. */
 export type Share = Pick<PackedPages, "packed" | "table">;

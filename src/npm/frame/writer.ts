@@ -1,4 +1,4 @@
-import { type Bytes, join, joined } from "../base/bytes.js";
+import { type Bytes, join, joined, totalOf } from "../base/bytes.js";
 import type { FrameOptions } from "../base/types.js";
 import { type CpuModule, pushTo } from "../modules/cpu-module.js";
 import type * as Cpu from "../wasm/cpu.js";
@@ -46,7 +46,7 @@ export class FrameWriter {
 
   /** The bytes of the frame since the last `take`: its header, before the first blocks. */
   get head(): number {
-    return this.#parts.reduce((sum, { length }) => sum + length, 0);
+    return totalOf(this.#parts);
   }
 
   /** Ends the frame, all of whose content is in the blocks of `array`: before them it has `head` bytes of room, behind them

@@ -1,6 +1,5 @@
-import type { OutputTarget } from "../base/arguments.js";
+import { checkLimit, type OutputTarget } from "../base/arguments.js";
 import { type Bytes, touch, joined } from "../base/bytes.js";
-import { PagepressError } from "../base/errors.js";
 import { contentSizeOf } from "../format/frame-header.js";
 
 /** Maximum number of bytes of content per byte of a block. */
@@ -62,11 +61,6 @@ export class DecodedContent {
     const start = inPlace === this.#whole.length ? this.#whole : this.#whole.slice(0, inPlace);
     return joined(inPlace > 0 ? [start, ...this.#rest] : this.#rest);
   }
-}
-
-/** Throws `OUTPUT_LIMIT` if `length` is more than `limit` bytes of output. */
-export function checkLimit(length: number, limit: number): void {
-  if (length > limit) throw new PagepressError("OUTPUT_LIMIT", `output exceeds the limit of ${limit} bytes`);
 }
 
 /** Returns an array of `length` zeros, or an empty array if the allocation fails. */

@@ -1,10 +1,10 @@
-import type { OutputTarget } from "../base/arguments.js";
+import { checkLimit, type OutputTarget } from "../base/arguments.js";
 import { type Bytes, wholeBlocks } from "../base/bytes.js";
 import { PagepressError } from "../base/errors.js";
 import type { Format, FrameOptions, Level } from "../base/types.js";
 import type { Share } from "../format/packed-pages.js";
 import type * as Cpu from "../wasm/cpu.js";
-import { checkLimit, declaredSize, DecodedContent } from "./content.js";
+import { declaredSize, DecodedContent } from "./content.js";
 import type { SentDictionary } from "./dictionary-module.js";
 import { FORMATS, levelNumber } from "./enums.js";
 import { type Glue, Instance } from "./instance.js";

@@ -1,5 +1,5 @@
+import { checkLimit } from "../base/arguments.js";
 import { type Bytes, join } from "../base/bytes.js";
-import { checkLimit } from "./content.js";
 
 /** Bytes of a chunk, and maximum number of chunks that are kept for later outputs. */
 const CHUNK_BYTES = 2 ** 22;

@@ -131,33 +131,33 @@ function checkEngine(compressor, engine, what) {
   return workers;
 }
 
-/** Tests the compression of pages to a part of an array that was in use, given the pages in a new one. */
-async function packsInto(compressor, bytes, options, { packed, table }, what) {
-  const { length } = packed;
+/** Tests that `write(into)` writes `expected` to the start of a part of an array that was in use, and nothing around it, and that it
+ * refuses an array that is a byte too short. */
+async function writesInto(write, expected, what) {
+  const { length } = expected;
   const used = new Uint8Array(length + 300).fill(7);
-  const into = used.subarray(100, length + 200);
-  const made = await compressor.compressPages(bytes, { ...options, into });
-  check(made.packed.buffer === used.buffer && made.packed.byteOffset === 100, `${what}: another place`);
-  same(made.packed, packed, `${what}, into an array`);
-  same(made.table, table, `${what}, the table`);
+  const made = await write(used.subarray(100, length + 200));
+  check(made.buffer === used.buffer && made.byteOffset === 100, `${what}: another place`);
+  same(made, expected, `${what}, into an array`);
   const around = [used.subarray(0, 100), used.subarray(length + 100)];
   check(around.every((part) => part.every((byte) => byte === 7)), `${what}: more was written`);
-  if (length === 0) return;
-  const short = { ...options, into: used.subarray(0, length - 1) };
-  await rejects(compressor.compressPages(bytes, short), "OUTPUT_LIMIT", PagepressError);
+  if (length > 0) await rejects(write(used.subarray(0, length - 1)), "OUTPUT_LIMIT", PagepressError);
+}
+
+/** Tests the compression of pages to a part of an array that was in use, given the pages in a new one. */
+function packsInto(compressor, bytes, options, { packed, table }, what) {
+  const write = async (into) => {
+    const made = await compressor.compressPages(bytes, { ...options, into });
+    same(made.table, table, `${what}, the table`);
+    return made.packed;
+  };
+  return writesInto(write, packed, what);
 }
 
 /** Tests the decompression of pages to a new array and to a part of one that was in use. */
 async function unpacks(compressor, packed, bytes, what) {
   same(await compressor.decompressPages(packed), bytes, what);
-  const used = new Uint8Array(bytes.length + 300).fill(7);
-  const into = used.subarray(100, bytes.length + 200);
-  const unpacked = await compressor.decompressPages(packed, { into });
-  check(unpacked.buffer === used.buffer && unpacked.byteOffset === 100, `${what}: another place`);
-  same(unpacked, bytes, `${what}, into an array`);
-  const around = [used.subarray(0, 100), used.subarray(bytes.length + 100)];
-  check(around.every((part) => part.every((byte) => byte === 7)), `${what}: more was written`);
-  if (bytes.length > 0) await rejects(compressor.decompressPages(packed, { into: into.subarray(101) }), "OUTPUT_LIMIT", PagepressError);
+  await writesInto((into) => compressor.decompressPages(packed, { into }), bytes, what);
 }
 
 /** Tests all calls of the GPU, with the CPU for the other direction. */
