@@ -106,7 +106,13 @@ fn join_shaders(stripped: bool) -> io::Result<()> {
 /// `shaders/lib/singles` kernels read and write f32, with those in `shaders/lib/halves` f16 or bf16.
 const SECOND_TEXTS: [(&[&str], [&str; 2], &str); 4] = [
     (
-        &["lz4_copy", "lz4_emit", "lz4_parse", "lz4_tokens"],
+        &[
+            "lz4_copy",
+            "lz4_emit",
+            "lz4_parse",
+            "lz4_tokens",
+            "lz4_tokens_many",
+        ],
         ["lib/pages/", "lib/chunks/"],
         "chunks",
     ),

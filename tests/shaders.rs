@@ -76,7 +76,7 @@ fn imports(wgsl: &str) -> Vec<&str> {
 
 /// Folders of parts that take each other's place in second texts of kernels, as `build.rs` has them, and the number of these.
 const SECOND_TEXTS: [([&str; 2], usize); 4] = [
-    (["lib/pages/", "lib/chunks/"], 4),
+    (["lib/pages/", "lib/chunks/"], 5),
     (["lib/narrow/", "lib/wide/"], 1),
     (["lib/plain/", "lib/fused/"], 5),
     (["lib/singles/", "lib/halves/"], 4),

@@ -2,13 +2,14 @@
 //! those of pages, with a length for each chunk, between one that gathers from the addresses and one that scatters to them.
 
 use super::codec::{R, U, W};
-use super::lz4::{
-    EMIT_WIDTH, copy_lanes, emit_lanes, pages_per_parser, pages_per_workgroup, with_params,
-};
+use super::decoder::{Reader, copy_lanes};
+use super::lz4::{EMIT_WIDTH, emit_lanes, pages_per_parser, with_params};
 use super::parser::Parser;
 use super::{Access, Arg, Job, KernelInfo, Launch, Limits, MAX_GRID, Registers, Slot};
 use crate::{Error, Result};
 
+/// Invocations of a workgroup of the kernels that decompress.
+const WIDTH: u32 = 32;
 /// Maximum bytes of a chunk: offsets have 16 bits.
 pub const MAX_CHUNK_BYTES: u32 = 65_536;
 
@@ -55,6 +56,12 @@ static TOKENS: KernelInfo = of_chunks(
     &[R, R, W, W, U, W],
     true,
 );
+static TOKENS_MANY: KernelInfo = of_chunks(
+    "lz4_tokens_many",
+    shader!("lz4_tokens_many.chunks.wgsl"),
+    &[R, R, W, W, U, W],
+    false,
+);
 static COPY: KernelInfo = of_chunks(
     "lz4_copy",
     shader!("lz4_copy.chunks.wgsl"),
@@ -81,7 +88,7 @@ const fn of_chunks(
     fills_workgroup: bool,
 ) -> KernelInfo {
     // SAFETY: as `super::lz4` says of the kernels of pages. Lengths are at most PAGE_SIZE: the gathering kernel wrote them, and
-    // `lz4_tokens` replaces them by lengths of at most these. Each chunk and each block has the room of a page.
+    // the kernel that reads tokens replaces them by lengths of at most these. Each chunk and each block has the room of a page.
     unsafe { KernelInfo::trusted(name, wgsl, bindings, fills_workgroup) }
 }
 
@@ -203,7 +210,7 @@ impl Chunks {
 pub fn compress_chunks_job(n: u32, max_bytes: u32, limits: Limits) -> Result<Job> {
     let chunks = Chunks::new(n, max_bytes)?;
     let page_size = chunks.page_size;
-    let parser = Parser::new(page_size, limits);
+    let parser = Parser::new(page_size, limits, false);
     let n_parsers = n.min(parser.most);
     let page_words = page_size / 4;
     let mut buffers = chunks.buffers();
@@ -317,12 +324,12 @@ pub fn decompress_chunks_job(n: u32, max_bytes: u32) -> Result<Job> {
             Slot::Lengths,
         ],
     );
-    let pages = pages_per_workgroup(n, Registers::Many);
+    let reader = Reader::new(n, page_size, Registers::Many);
     let tokens = chunks.of_pages(
-        &TOKENS,
+        reader.kernel(&TOKENS, &TOKENS_MANY),
         (
-            n.div_ceil(pages),
-            vec![("PAGE_SIZE", page_size), ("PAGES", pages)],
+            n.div_ceil(reader.pages(WIDTH)),
+            reader.overrides(page_size, WIDTH),
         ),
         (
             &[Slot::Packed, Slot::Table, Slot::Sequences, Slot::Status],
@@ -330,11 +337,11 @@ pub fn decompress_chunks_job(n: u32, max_bytes: u32) -> Result<Job> {
         ),
         packed_words,
     );
-    let lanes = copy_lanes(page_size);
+    let lanes = copy_lanes(n, page_size, Registers::Many);
     let copy = chunks.of_pages(
         &COPY,
         (
-            n.div_ceil(32 / lanes),
+            n.div_ceil(WIDTH / lanes),
             vec![("PAGE_SIZE", page_size), ("LANES", lanes)],
         ),
         (

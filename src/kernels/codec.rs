@@ -5,7 +5,7 @@ use super::{Access, KernelInfo};
 const PLACE_WGSL: &str = shader!("lz4_place.wgsl");
 
 /// All kernels of the codec, in the order in which they process a page.
-pub const KERNELS: [&KernelInfo; 10] = [
+pub const KERNELS: [&KernelInfo; 11] = [
     &BEGIN,
     &PARSE,
     &SORT,
@@ -15,6 +15,7 @@ pub const KERNELS: [&KernelInfo; 10] = [
     &PLACE_SUMS,
     &EMIT,
     &TOKENS,
+    &TOKENS_MANY,
     &COPY,
 ];
 
@@ -58,12 +59,16 @@ pub(super) static TOKENS: KernelInfo = {
     let wgsl = shader!("lz4_tokens.wgsl");
     // SAFETY: `lz4_tokens` trusts neither table nor blocks: it compares every entry of the table with `n_packed_words`, and
     // every read with the end of the block, but for the words that it loads before that comparison: they begin at the end
-    // of the block at most. A window holds words below `n_packed_words`. Each sequence but the last has at least four bytes
-    // of its page, and the first one five without a dictionary, so a page has at most PAGE_SIZE / 4 entries, or one more with a
-    // dictionary: ENTRIES has room for them. A step of a loop consumes input. It writes the workgroup memory that it reads: all
-    // staged entries at first, words of a window before the window includes them.
+    // of the block at most. Each sequence but the last has at least four bytes of its page, and the first one five without a dictionary,
+    // so a page has at most PAGE_SIZE / 4 entries, or one more with a dictionary: ENTRIES has room for them. A step of a loop consumes
+    // input. It writes the workgroup memory that it reads: all staged entries at first.
     unsafe { KernelInfo::trusted("lz4_tokens", wgsl, &[R, R, W, W, U], true) }
 };
+pub(super) static TOKENS_MANY: KernelInfo = kernel(
+    "lz4_tokens_many",
+    shader!("lz4_tokens_many.wgsl"),
+    &[R, R, W, W, U],
+);
 pub(super) static COPY: KernelInfo =
     kernel("lz4_copy", shader!("lz4_copy.wgsl"), &[R, R, R, W, W, U, R]);
 /// The kernel for workgroups of 64 invocations.
@@ -97,8 +102,11 @@ const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Acce
     // - `lz4_place_tiles`, `lz4_place_sums` compare pages with `n_pages` and tiles with `n_tiles`.
     // - `lz4_emit` follows `sequences`, `sizes` and `places`, which the launches before it wrote in the same
     //   submission: blocks are no longer than their pages, so they end inside `packed`, which is as long as all pages.
-    // - `lz4_copy` follows the entries that `lz4_tokens` wrote in the same submission for each page with a number of entries
-    //   in its status: literals lie in the block, matches begin in the page and behind their sources, and the last entry is
+    // - `lz4_tokens_many` trusts neither table nor blocks, as `lz4_tokens`: it follows a chain of tokens below the end of its block, wherever
+    //   the chain begins. Lanes store the entries that they counted, each from the sum of the lanes before it on, if the sum of all is at most
+    //   ENTRIES; of other pages, the first eight at most. Loops count sequences, rounds or lanes.
+    // - `lz4_copy` follows the entries that `lz4_tokens` or `lz4_tokens_many` wrote in the same submission for each page with a number of
+    //   entries in its status: literals lie in the block, matches begin in the page and behind their sources, and the last entry is
     //   the end of the page, so a lane finds an entry for each byte before it. Words behind that end, and those of other
     //   pages, load neither literals nor matches. In every iteration, the first lane of a row that waits has sources before
     //   it, so its loop ends.

@@ -2,7 +2,9 @@
 
 use super::codec::{
     BEGIN, CHEAPEST, COPY, COPY_WIDE, EMIT, LONGEST, PARSE, PLACE_SUMS, PLACE_TILES, SORT, TOKENS,
+    TOKENS_MANY,
 };
+use super::decoder::{Reader, copy_lanes};
 use super::dictionary;
 use super::parser::Parser;
 use super::{Arg, ComputeUnits, Job, Launch, Limits, MAX_GRID, Registers, Slot};
@@ -19,11 +21,11 @@ const MAX_PACKED_BYTES: u64 = (8 << 30) - 64;
 /// Buckets of one share of `lz4_sort`, and pages whose words follow each other in columns, as in the sources.
 const TABLE: u32 = 2048;
 const COLUMN: u32 = 32;
-/// Positions of one piece of `lz4_longest`, where there are several for each invocation; those where it stages the page, and those where
-/// it does with a dictionary, which takes the cache: what workgroup memory leaves.
+/// Positions of one piece of `lz4_longest`, where there are several for each invocation; those on devices whose compute units are known;
+/// and those where it stages the page, without a dictionary, which takes the cache: what workgroup memory leaves.
 const PIECE: u32 = 256;
+const LARGE_PIECE: u32 = 512;
 const STAGED_PIECE: u32 = 1024;
-const STAGED_PIECE_WITH_DICTIONARY: u32 = 512;
 /// Invocations of a workgroup of `lz4_longest`, and of one of `lz4_emit`, on devices that allow as many.
 const LONGEST_WIDTH: u32 = 128;
 pub(super) const EMIT_WIDTH: u32 = 128;
@@ -60,7 +62,7 @@ pub fn compress_job(
     let (scratch, mut launches) = match level {
         Level::High => cheapest_launches(n_bytes, n_pages, page_size, limits, dictionary_bytes)?,
         Level::Fast | Level::Sequential => {
-            let parser = Parser::new(page_size, limits);
+            let parser = Parser::new(page_size, limits, dictionary_bytes > 0);
             parse_launches(n_bytes, n_pages, parser, dictionary_bytes)
         }
     };
@@ -149,8 +151,8 @@ fn cheapest_launches(
     let stages = has_room_for_pages(page_size, limits);
     let width = limits.width(LONGEST_WIDTH);
     let piece = match limits.registers {
-        _ if stages && dictionary_bytes > 0 => STAGED_PIECE_WITH_DICTIONARY,
-        _ if stages => STAGED_PIECE,
+        _ if stages && dictionary_bytes == 0 => STAGED_PIECE,
+        _ if limits.compute_units.is_some() => LARGE_PIECE,
         Registers::Fewest => width,
         _ => PIECE,
     };
@@ -233,19 +235,19 @@ pub fn decompress_job(
         ])
     };
     let tokens = {
-        let pages = pages_per_workgroup(n_pages, limits.registers) * width / 32;
+        let reader = Reader::new(n_pages, page_size, limits.registers);
         let slots = [Slot::Packed, Slot::Table, Slot::Sequences, Slot::Status];
-        let mut overrides = vec![("PAGE_SIZE", page_size), ("PAGES", pages), ("WIDTH", width)];
+        let mut overrides = reader.overrides(page_size, width);
         overrides.extend(dictionary.map(|_| HAS_DICTIONARY));
         Launch {
-            kernel: &TOKENS,
+            kernel: reader.kernel(&TOKENS, &TOKENS_MANY),
             overrides,
-            grid: [n_pages.div_ceil(pages), 1, 1],
+            grid: [n_pages.div_ceil(reader.pages(width)), 1, 1],
             args: with_params(&slots, params()),
         }
     };
     let copy = {
-        let lanes = copy_lanes(page_size);
+        let lanes = copy_lanes(n_pages, page_size, limits.registers);
         let slots = [
             Slot::Packed,
             Slot::Table,
@@ -334,33 +336,12 @@ fn has_room_for_pages(page_size: u32, limits: Limits) -> bool {
         && limits.compute_units.is_some_and(has_memory)
 }
 
-/// Returns the number of pages whose tokens one workgroup reads. Few pages are spread over more workgroups, and several
-/// lanes of each load its block: then the latency of each token counts, otherwise the number of instructions. That takes more than the
-/// 32 registers with which devices of the fewest run all of their threads.
-pub(super) fn pages_per_workgroup(n_pages: u32, registers: Registers) -> u32 {
-    match n_pages {
-        0x10000.. => 32,
-        0x400.. if registers == Registers::Fewest => 32,
-        0x8000.. => 16,
-        _ => 8,
-    }
-}
-
 /// Returns the number of invocations of `lz4_emit` that encode one page. With few sequences in a page, more of them would be
 /// idle.
 pub(super) fn emit_lanes(page_size: u32) -> u32 {
     match page_size {
         0..=8192 => 32,
         _ => 128,
-    }
-}
-
-/// Returns the number of words in a row of `lz4_copy`. In a longer row, more matches have their source in the row itself, and
-/// wait; large pages have fewer sequences in it.
-pub(super) fn copy_lanes(page_size: u32) -> u32 {
-    match page_size {
-        0..=8192 => 8,
-        _ => 16,
     }
 }
 
@@ -373,24 +354,6 @@ mod tests {
         assert!(decompress_job(4096, 4096, MAX_PACKED_BYTES, Limits::WEBGPU, 0).is_ok());
         for packed_bytes in [0, MAX_PACKED_BYTES + 1, 16 << 30, u64::MAX] {
             assert!(decompress_job(4096, 4096, packed_bytes, Limits::WEBGPU, 0).is_err());
-        }
-    }
-
-    #[test]
-    fn every_page_is_in_a_workgroup_of_each_launch() {
-        let wide = Limits {
-            subgroup: 64,
-            ..Limits::WEBGPU
-        };
-        let counts = [1, 7, 8, 9, 0x7fff, 0x8001, 0x10000, MAX_PAGES_PER_JOB].into_iter();
-        let all = counts.flat_map(|n| [Limits::WEBGPU, wide].map(|limits| (n, limits)));
-        for (n_pages, limits) in all {
-            let job = decompress_job(u64::from(n_pages) * 4096 - 5, 4096, 1 << 30, limits, 0);
-            let job = job.expect("sizes of a job");
-            let tokens = &job.launches[0];
-            let pages = tokens.overrides[1].1;
-            assert!(tokens.grid[0] * pages >= n_pages && tokens.grid[0] <= MAX_GRID);
-            assert!((tokens.grid[0] - 1) * pages < n_pages);
         }
     }
 }

@@ -25,7 +25,9 @@ pub(super) struct Parser {
 }
 
 impl Parser {
-    pub(super) fn new(page_size: u32, limits: Limits) -> Self {
+    /// Returns the configuration for pages, behind a dictionary or not: with one, pages are not staged, since its index takes the cache that
+    /// workgroup memory leaves.
+    pub(super) fn new(page_size: u32, limits: Limits, has_dictionary: bool) -> Self {
         let compute_units = limits.compute_units;
         // Invalid page sizes are rejected before a job is created. The defaults of the kernel are those for 4 KiB.
         let parse = Parse::new(page_size, Level::Fast);
@@ -35,10 +37,11 @@ impl Parser {
         let candidate_bytes = 4 * u64::from(page_size / 2 + page_size / 32);
         let bucket_bytes = 4 << bucket_bits;
         let staged_bytes = 4 * staged_words(page_size, width);
-        let staged = compute_units.is_some_and(|compute_units| {
+        let has_room = |compute_units| {
             let workgroups = at_once(compute_units, bucket_bytes + staged_bytes, width);
             workgroups * width / WARP >= ENOUGH_WARPS
-        });
+        };
+        let staged = !has_dictionary && compute_units.is_some_and(has_room);
         let workgroup_bytes = bucket_bytes + if staged { staged_bytes } else { 0 };
         let most = match compute_units {
             Some(compute_units) => compute_units.n * at_once(compute_units, workgroup_bytes, width),
@@ -110,10 +113,13 @@ mod tests {
 
     #[test]
     fn pages_are_staged_if_occupancy_suffices() {
-        let small = Parser::new(4096, H200);
+        let small = Parser::new(4096, H200, false);
         assert_eq!(staged(&small), Some(1156));
         assert_eq!(small.most, 132 * 30);
-        let large = Parser::new(65_536, H200);
+        let behind_dictionary = Parser::new(4096, H200, true);
+        assert_eq!(staged(&behind_dictionary), None);
+        assert_eq!(behind_dictionary.most, 132 * 32);
+        let large = Parser::new(65_536, H200, false);
         assert_eq!(staged(&large), None);
         assert_eq!(large.most, 132 * 16);
     }
@@ -124,7 +130,7 @@ mod tests {
         let sizes = [4096, 8192, 16_384, 32_768, 65_536].into_iter();
         let all = sizes.flat_map(|size| [Limits::WEBGPU, Limits::LEAST].map(|it| (size, it)));
         for (page_size, limits) in all {
-            let parser = Parser::new(page_size, limits);
+            let parser = Parser::new(page_size, limits, false);
             let value = |name| parser.overrides.iter().find(|o| o.0 == name).unwrap().1;
             let (width, buckets) = (value("WIDTH"), 1 << value("BUCKET_BITS"));
             assert!(limits.allow(width, 4 * buckets), "{page_size}");
@@ -139,7 +145,7 @@ mod tests {
     #[test]
     fn unknown_devices_get_webgpu_limits() {
         for page_size in [4096, 8192, 16_384, 32_768, 65_536] {
-            let parser = Parser::new(page_size, Limits::WEBGPU);
+            let parser = Parser::new(page_size, Limits::WEBGPU, false);
             assert_eq!(staged(&parser), None);
             let most = u64::from(parser.most);
             assert!(most * parser.candidate_bytes <= MAX_SCRATCH_BYTES);

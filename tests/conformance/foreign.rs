@@ -1,5 +1,5 @@
 //! Blocks that are valid and that no encoder here writes: nothing but literals, longer than their pages, the shortest matches
-//! with the shortest offsets.
+//! with the shortest offsets, chains of tokens that never meet.
 
 use pagepress::lz4::{PackedPages, PageEntry, PageKind};
 
@@ -94,6 +94,34 @@ fn shortest_matches(n: usize, random: &mut Random) -> Vec<u8> {
     block.end(n, random)
 }
 
+/// Sequences of four bytes. A chain of tokens that begins at another byte of one never meets the right one, so that an invocation that
+/// guesses where one begins is wrong to the end.
+fn chains_that_never_meet(n: usize, random: &mut Random) -> Vec<u8> {
+    let mut block = Block::default();
+    while block.n + 10 <= n {
+        // One literal, which is a token too, and four bytes that repeat it.
+        block.bytes.extend([0x10, 0x10, 1, 0]);
+        block.n += 5;
+    }
+    block.end(n, random)
+}
+
+/// Literals and matches that are longer than what one of many invocations reads of a block, between short ones.
+fn long_and_short(n: usize, random: &mut Random) -> Vec<u8> {
+    let mut block = Block::default();
+    loop {
+        let is_long = random.below(4) == 0;
+        let (most_literals, most_length) = if is_long { (9000, 5000) } else { (12, 12) };
+        let n_literals = 1 + random.below(most_literals);
+        let length = 4 + random.below(most_length);
+        if block.n + n_literals + length + 5 > n {
+            return block.end(n, random);
+        }
+        let offset = 1 + random.below(block.n + n_literals);
+        block.sequence(n_literals, offset, length, random);
+    }
+}
+
 pub fn foreign_blocks_are_decompressed(subject: &Subject) {
     let mut random = Random::new(11);
     for page_size in PAGE_SIZES {
@@ -105,6 +133,8 @@ pub fn foreign_blocks_are_decompressed(subject: &Subject) {
             ("longer than its page", longer_than_its_page),
             ("short offsets", short_offsets),
             ("shortest matches", shortest_matches),
+            ("chains that never meet", chains_that_never_meet),
+            ("long and short", long_and_short),
         ] {
             for tail in [0, 1, 2, 7, 300, 1023] {
                 let n_pages = if name == "short offsets" { 30 } else { 3 };

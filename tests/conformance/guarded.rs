@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pagepress::gpu::runtime::block_on;
-use pagepress::gpu::{Backend, Buffer, GpuDevice, KernelArg, KernelSource, Waitable};
+use pagepress::gpu::{Backend, Buffer, GpuDevice, KernelArg, KernelSource, Waitable, shaders};
 use pagepress::internals::Job;
 use pagepress::internals::lz4::{compress_job, decompress_job, dictionary_words};
 use pagepress::internals::{Limits, limits_of};
@@ -23,8 +23,8 @@ struct Guarded {
     bytes: Vec<u8>,
 }
 
-/// Decompresses pages with canaries around every buffer, and with a dictionary if there is one. `variant` selects the number of
-/// pages that a workgroup reads, which a job selects by its number of pages, and workgroups for subgroups of 64 invocations.
+/// Decompresses pages with canaries around every buffer, and with a dictionary if there is one. `variant` selects the numbers of invocations
+/// that read and that write a page, which a job selects by its number of pages, and workgroups for subgroups of 64 invocations.
 pub fn decompress(
     device: &GpuDevice,
     pages: &PackedPages,
@@ -40,10 +40,22 @@ pub fn decompress(
     };
     let job = decompress_job(pages.n_bytes, pages.page_size, packed_bytes, limits, size);
     let mut job = job.expect("sizes of a job");
-    for launch in &mut job.launches {
-        let n = [8, 16, 32][variant % 3] * subgroup / 32;
-        spread(launch, pages.table.len() as u32, n);
+    let n_pages = pages.table.len() as u32;
+    let [tokens, copy] = &mut job.launches[..] else {
+        panic!("two launches decompress");
+    };
+    let readers = [1, 2, 4, 8, 16, 32][variant / 2 % 6];
+    let name = ["lz4_tokens", "lz4_tokens_many"][usize::from(readers > 1)];
+    tokens.kernel = shaders::named(name).unwrap();
+    tokens.overrides.retain(|o| o.0 != "PAGES");
+    if readers > 1 {
+        tokens.overrides.push(("PAGES", subgroup / readers));
     }
+    tokens.grid = [n_pages.div_ceil(subgroup / readers), 1, 1];
+    let writers = [8, 16, 32][variant % 3];
+    copy.overrides.retain(|o| o.0 != "LANES");
+    copy.overrides.push(("LANES", writers));
+    copy.grid = [n_pages.div_ceil(subgroup / writers), 1, 1];
     let given = [
         (Slot::Packed, pages.packed.clone()),
         (Slot::Table, table_bytes(pages)),
@@ -131,21 +143,13 @@ fn run_job(device: &GpuDevice, job: &Job, given: &[(Slot, Vec<u8>)]) -> BTreeMap
     buffers.into_iter().map(read).collect()
 }
 
-/// Gives each workgroup of a launch that reads tokens this number of pages.
-fn spread(launch: &mut Launch, n_pages: u32, pages: u32) {
-    if let Some((_, value)) = launch.overrides.iter_mut().find(|o| o.0 == "PAGES") {
-        *value = pages;
-        launch.grid = [n_pages.div_ceil(pages), 1, 1];
-    }
-}
-
 fn run(device: &GpuDevice, launch: &Launch, buffers: &[Guarded]) {
     let overrides: Vec<(&str, f64)> = launch
         .overrides
         .iter()
         .map(|&(n, v)| (n, v.into()))
         .collect();
-    // SAFETY: `compress_job` or `decompress_job` created the launch, or `spread` changed it to a form of it that other jobs have, and every slice
+    // SAFETY: `compress_job` or `decompress_job` created the launch, or `decompress` changed it to a form of it that other jobs have, and every slice
     // below has exactly the size that the job states. The test checks that the kernel stays in bounds without the engine's
     // checks.
     let mut source = unsafe { KernelSource::of(launch.kernel, &overrides).without_checks() };
