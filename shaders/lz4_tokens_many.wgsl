@@ -3,10 +3,11 @@
 // A block is cut into segments of equal length, one for each lane of its page. At first a lane follows the chain of tokens from the begin
 // of its segment on, where most likely none begins: after a few steps such a chain meets the right one (self-synchronisation), and both leave
 // the segment at the same place. Each lane then follows the chain that arrives from the lanes before it, again if another one arrives, and
-// counts entries and bytes of the page. Inclusive scans of the counts tell each lane where its own begin. At last the lanes stage entries, a
+// counts entries and bytes of the page. Inclusive scans of the counts tell each lane where its own begin. Finally the lanes stage entries, a
 // round at a time, and all of them store what is staged. One lane reads a block with a fault once more, from its begin, for the status.
 //
-// packed, table, sequences, status    as in lz4_tokens.wgsl, but for pairs of entries
+// packed, table, status  as in lz4_tokens.wgsl
+// sequences              entries as there, one an element instead of two
 //
 // Twin: src/lz4/decode.rs
 //
@@ -285,7 +286,7 @@ fn lz4_tokens_many(@builtin(local_invocation_index) i: u32, @builtin(workgroup_i
     var limit = select(0u, min(begin + segment, block.end), is_read);
     var round = 0u;
     var part = Part();
-    // One more segment is right after each repetition.
+    // Each repetition makes at least one more segment right.
     for (var k = 0u; k <= LANES; k++) {
         var arrival = begin;
         if k > 0 {
@@ -322,7 +323,7 @@ fn lz4_tokens_many(@builtin(local_invocation_index) i: u32, @builtin(workgroup_i
         let is_first = lane == 0 && ((faults >> own_page) & 1) != 0;
         if is_first {
             code = read_in_order(&block);
-            // Literals of a whole page of 65,536 bytes are no fault. The host decodes what else is none.
+            // A page of 65,536 literals is no fault, and has few entries. The host decodes other sound blocks, which the driver cut short.
             if code == UNFINISHED && block.n_entries > ROUND {
                 code = MORE;
             }

@@ -8,6 +8,13 @@ const SMALL: u32 = 8 << 10;
 const MANY_PAGES: u32 = 0x10000;
 /// Invocations that write pages from which on more of them for each page no longer help: as many as run at once on the largest devices.
 const ENOUGH_INVOCATIONS: u32 = 0x20000;
+/// Numbers of pages from which on jobs of [`Registers::Many`] have other forms of the kernels than with fewer pages.
+pub(crate) const FORMS: [u32; 4] = [
+    1,
+    ENOUGH_INVOCATIONS / 16,
+    ENOUGH_INVOCATIONS / 8,
+    MANY_PAGES,
+];
 
 /// How the sequences of pages are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,6 +96,20 @@ mod tests {
                 let reader = Reader::new(n_pages, 1 << shift, registers);
                 let n_workgroups = n_pages.div_ceil(reader.pages(width));
                 assert!(n_workgroups <= MAX_GRID, "{n_pages} of {shift} bits");
+            }
+        }
+    }
+
+    #[test]
+    fn forms_change_at_the_numbers_that_say_so() {
+        for page_size in [4096, 8192, 16_384, 32_768, 65_536] {
+            let form = |n| {
+                let reader = Reader::new(n, page_size, Registers::Many);
+                (reader, copy_lanes(n, page_size, Registers::Many))
+            };
+            for n in 1..=MAX_PAGES_PER_JOB {
+                let of = FORMS.into_iter().rfind(|&first| first <= n).unwrap();
+                assert_eq!(form(n), form(of), "{n} pages of {page_size}");
             }
         }
     }

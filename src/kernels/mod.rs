@@ -13,7 +13,7 @@ macro_rules! shader {
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod chunks;
 pub(crate) mod codec;
-mod decoder;
+pub(crate) mod decoder;
 pub(crate) mod dictionary;
 #[cfg(cuda_engine)]
 mod emit;

@@ -8,6 +8,7 @@ use crate::kernels::chunks::{
     compress_chunks_job, copy_pieces_job, decompress_chunks_job, max_block_bytes,
     max_chunks_per_job,
 };
+use crate::kernels::decoder::FORMS;
 use crate::kernels::{Job, Slot};
 use crate::{Error, Result};
 
@@ -98,8 +99,7 @@ impl CudaChunks {
             max_bytes,
             max_per_job: max_chunks_per_job(max_bytes)?,
         };
-        // Each number of pages of a workgroup of `lz4_tokens`.
-        for n in [1, 0x8000, 0x10000].map(|n| chunks.max_per_job.min(n)) {
+        for n in FORMS.map(|n| chunks.max_per_job.min(n)) {
             device.kernels_of(&chunks.compress_job(n)?)?;
             device.kernels_of(&chunks.decompress_job(n)?)?;
         }
