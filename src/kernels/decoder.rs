@@ -9,6 +9,7 @@ const MANY_PAGES: u32 = 0x10000;
 /// Invocations that write pages from which on more of them for each page no longer help: as many as run at once on the largest devices.
 const ENOUGH_INVOCATIONS: u32 = 0x20000;
 /// Numbers of pages from which on jobs of [`Registers::Many`] have other forms of the kernels than with fewer pages.
+#[cfg(any(test, cuda_engine))]
 pub(crate) const FORMS: [u32; 4] = [
     1,
     ENOUGH_INVOCATIONS / 16,
