@@ -23,9 +23,9 @@ override WIDTH: u32 = 32;
 // Pages of a workgroup: one at least, and at most half as many as invocations.
 override PAGES: u32 = 1;
 override LANES: u32 = WIDTH / PAGES;
-// Most sequences of a segment. All but the last of a block have three bytes at least.
+// Maximum number of sequences of a segment. All but the last of a block have three bytes at least.
 override MOST_SEQUENCES: u32 = (PAGE_SIZE + PAGE_SIZE / 255 + 16) / LANES / 3 + 2;
-// Most rounds of a lane.
+// Maximum number of rounds of a lane.
 override MOST_ROUNDS: u32 = MOST_SEQUENCES / ROUND + 2;
 
 struct Params {

@@ -17,7 +17,7 @@ pub(crate) const FORMS: [u32; 4] = [
     MANY_PAGES,
 ];
 
-/// How the sequences of pages are read.
+/// Launch configuration of the kernel that reads the sequences of pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reader {
     /// Invocations of each page.
