@@ -356,4 +356,32 @@ mod tests {
             assert!(decompress_job(4096, 4096, packed_bytes, Limits::WEBGPU, 0).is_err());
         }
     }
+
+    #[test]
+    fn every_page_is_in_a_workgroup_of_each_launch() {
+        let wide = Limits {
+            subgroup: 64,
+            ..Limits::WEBGPU
+        };
+        let counts = [1, 7, 8, 9, 0x2001, 0xffff, 0x10000, MAX_PAGES_PER_JOB].into_iter();
+        let all = counts.flat_map(|n| [Limits::WEBGPU, wide].map(|limits| (n, limits)));
+        for (n_pages, limits) in all {
+            let job = decompress_job(u64::from(n_pages) * 4096 - 5, 4096, 1 << 30, limits, 0);
+            let [tokens, copy] = &job.expect("sizes of a job").launches[..] else {
+                panic!("two launches decompress");
+            };
+            let value = |launch: &Launch, name| {
+                let found = launch.overrides.iter().find(|o| o.0 == name);
+                found.map(|o| o.1)
+            };
+            let width = value(copy, "WIDTH").expect("invocations of a workgroup");
+            let pages = value(tokens, "PAGES").unwrap_or(width);
+            assert!(tokens.grid[0] * pages >= n_pages && tokens.grid[0] <= MAX_GRID);
+            assert!((tokens.grid[0] - 1) * pages < n_pages);
+            // A workgroup of `lz4_copy` takes more pages where there are more than the grid has room for.
+            let lanes = value(copy, "LANES").expect("lanes of a page");
+            let n_workgroups = n_pages.div_ceil(width / lanes);
+            assert_eq!(copy.grid[0], n_workgroups.min(MAX_GRID));
+        }
+    }
 }
