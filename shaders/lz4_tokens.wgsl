@@ -1,8 +1,9 @@
 // Finds and checks the sequences of blocks for lz4_copy.wgsl, and writes one status per page.
 //
 // A workgroup is WIDTH invocations, and as many pages: for many small pages. Each invocation follows the chain of tokens of a page and stages
-// the sequences that it finds in workgroup memory, with the number of entries so far behind them. After each round of ROUND sequences all of them store what is staged, since stores of whole
-// sectors are many times as fast as those of single sequences. For fewer or larger pages, lz4_tokens_many.wgsl does the same.
+// the sequences that it finds in workgroup memory, with the number of entries so far behind them. After each round of ROUND sequences all of
+// them store what is staged, since stores of whole sectors are many times as fast as those of single sequences. For fewer or larger pages,
+// lz4_tokens_many.wgsl does the same.
 //
 // packed     blocks, each aligned to a word; up to 32 bytes behind them may be read, and are not used
 // table      one pair per page: (start of its block in packed, in words; length in bytes | kind << 30)
@@ -16,7 +17,7 @@
 //
 // Twin: src/lz4/decode.rs
 //
-// import: lib/bits, lib/pages/end, lz4_tokens/block
+// import: lib/pages/end, lz4_tokens/block
 
 override PAGE_SIZE: u32 = 4096;
 // True if a dictionary stands before each page.
@@ -45,57 +46,17 @@ const LENGTHS: u32 = 5;
 // Number of pages that have more sequences.
 var<workgroup> sh_unfinished: atomic<u32>;
 
-// A block that is read.
-struct Block {
-    // Index of its page in the workgroup, which is that of the invocation.
-    own: u32,
-    // First word in `packed`, and length in bytes.
-    first: u32,
-    end: u32,
-    // Next byte of the block to read, and four bytes from there on, of which the fourth may be undefined.
-    read: u32,
-    ahead: u32,
-    // Length of the page, and next byte of it to write.
-    n: u32,
-    write: u32,
-    n_entries: u32,
-}
-
-// Reads a sequence, and returns MORE or the status of the page. Most have at most one byte of extension to each length, and
-// are right and not the last: they need two words of the block.
+// Reads a sequence, and returns MORE or the status of the page. Most are short and right.
 fn next_sequence(block: ptr<function, Block>) -> u32 {
-    let token = (*block).ahead;
-    var n_literals = (token >> 4) & 15;
-    var literals = (*block).read + 1;
-    var extension = 0u;
-    if n_literals == 15 {
-        extension = (token >> 8) & 255;
-        n_literals += extension;
-        literals += 1;
-    }
-    let after = literals + n_literals;
-    let i = (*block).first + (min(after, (*block).end) >> 2);
-    let words = vec2(packed[i], packed[i + 1]);
-    let shift = (after & 3) * 8;
-    let word = funnel(words.x, words.y, shift);
-    let offset = word & 0xffff;
-    var ahead = (word >> 16) | ((words.y >> shift) << 16);
-    var read = after + 2;
-    var n_match = (token & 15) + 4;
-    if n_match == 19 {
-        extension = max(extension, ahead & 255);
-        n_match += ahead & 255;
-        read += 1;
-        ahead >>= 8;
-    }
-    let begin = (*block).write + n_literals;
-    if extension == 255 || read >= (*block).end || offset - 1 >= most_offset(begin) || begin + n_match > (*block).n {
+    let found = short_sequence(block);
+    let begin = (*block).write + found.n_literals;
+    if !found.is_short || found.offset - 1 >= most_offset(begin) || begin + found.n_match > (*block).n {
         return any_sequence(block);
     }
-    stage_entry(block, literals, n_literals, offset);
-    (*block).write += n_match;
-    (*block).read = read;
-    (*block).ahead = ahead;
+    stage_entry(block, found.literals, found.n_literals, found.offset);
+    (*block).write += found.n_match;
+    (*block).read = found.next;
+    (*block).ahead = found.ahead;
     return MORE;
 }
 

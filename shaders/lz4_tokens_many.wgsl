@@ -11,7 +11,7 @@
 //
 // Twin: src/lz4/decode.rs
 //
-// import: lib/bits, lib/merge, lib/pages/end, lz4_tokens/block
+// import: lib/merge, lib/pages/end, lz4_tokens/block
 
 override PAGE_SIZE: u32 = 65536;
 // True if a dictionary stands before each page.
@@ -47,22 +47,6 @@ const LENGTHS: u32 = 5;
 // Counts of lanes, while they are added up.
 var<workgroup> sh_counts: array<vec4<u32>, WIDTH>;
 
-// A block, as one of the lanes of its page reads it.
-struct Block {
-    // Index of the lane in the workgroup.
-    own: u32,
-    // First word in `packed`, and length in bytes.
-    first: u32,
-    end: u32,
-    // Next byte of the block to read, and four bytes from there on, of which the fourth may be undefined.
-    read: u32,
-    ahead: u32,
-    // Length of the page, and next byte of it to write.
-    n: u32,
-    write: u32,
-    n_entries: u32,
-}
-
 // A sequence of a block. The last one has no match: NO_MATCH, and 0 bytes.
 struct Sequence {
     // Place of the literals in the block.
@@ -74,7 +58,7 @@ struct Sequence {
 
 // The part of a chain of tokens in the segment of a lane.
 struct Part {
-    // Where it arrives in the segment or behind it, and where it leaves.
+    // Byte of the block at which the chain enters the segment or passes it, and first byte to read behind the segment.
     begin: u32,
     end: u32,
     n_entries: u32,
@@ -92,13 +76,9 @@ fn broken(block: ptr<function, Block>) -> Sequence {
 fn long_sequence(block: ptr<function, Block>) -> Sequence {
     let token = (*block).ahead;
     (*block).read += 1;
-    var n_literals = (token >> 4) & 15;
-    if n_literals == 15 {
-        let more = read_extension(block);
-        if more == NONE {
-            return broken(block);
-        }
-        n_literals += more;
+    let n_literals = whole_length(block, (token >> 4) & 15);
+    if n_literals == NONE {
+        return broken(block);
     }
     let literals = (*block).read;
     // An entry has 16 bits for the number.
@@ -114,14 +94,11 @@ fn long_sequence(block: ptr<function, Block>) -> Sequence {
     }
     let offset = block_word(block, (*block).read) & 0xffff;
     (*block).read += 2;
-    var n_match = (token & 15) + 4;
-    if n_match == 19 {
-        let more = read_extension(block);
-        if more == NONE {
-            return broken(block);
-        }
-        n_match += more;
+    let beyond_four = whole_length(block, token & 15);
+    if beyond_four == NONE {
+        return broken(block);
     }
+    let n_match = 4 + beyond_four;
     if (*block).read >= (*block).end {
         return broken(block);
     }
@@ -130,37 +107,15 @@ fn long_sequence(block: ptr<function, Block>) -> Sequence {
 }
 
 // Reads the sequence at the next byte to read, without regard to the page, and moves on to the next one: to the end of the block behind the
-// last one, and to NONE if the block ends within a sequence. Most sequences need two words of the block.
+// last one, and to NONE if the block ends within a sequence.
 fn sequence_ahead(block: ptr<function, Block>) -> Sequence {
-    let token = (*block).ahead;
-    var n_literals = (token >> 4) & 15;
-    var literals = (*block).read + 1;
-    var extension = 0u;
-    if n_literals == 15 {
-        extension = (token >> 8) & 255;
-        n_literals += extension;
-        literals += 1;
-    }
-    let after = literals + n_literals;
-    let i = (*block).first + (min(after, (*block).end) >> 2);
-    let words = vec2(packed[i], packed[i + 1]);
-    let shift = (after & 3) * 8;
-    let word = funnel(words.x, words.y, shift);
-    var ahead = (word >> 16) | ((words.y >> shift) << 16);
-    var read = after + 2;
-    var n_match = (token & 15) + 4;
-    if n_match == 19 {
-        extension = max(extension, ahead & 255);
-        n_match += ahead & 255;
-        read += 1;
-        ahead >>= 8;
-    }
-    if extension == 255 || read >= (*block).end {
+    let found = short_sequence(block);
+    if !found.is_short {
         return long_sequence(block);
     }
-    (*block).read = read;
-    (*block).ahead = ahead;
-    return Sequence(literals, n_literals, word & 0xffff, n_match);
+    (*block).read = found.next;
+    (*block).ahead = found.ahead;
+    return Sequence(found.literals, found.n_literals, found.offset, found.n_match);
 }
 
 // Goes to byte `begin` of the block, if that is in the segment that ends at `limit`.

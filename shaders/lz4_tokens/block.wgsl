@@ -1,9 +1,6 @@
 // Part of lz4_tokens and lz4_tokens_many: the table entry of a page, any sequence of a block, and staged entries.
 //
-// The kernel declares `packed`, `table`, `params`, the overrides DICTIONARY and WIDTH, and Block with these fields: `own`, the index of the
-// invocation that reads; `first`, the first word of the block in `packed`; `end`, its length in bytes; `read`, the next byte of it to read;
-// `ahead`, four bytes from there on, of which the fourth may be undefined; `n`, the length of the page; `write`, the next byte of it to write;
-// `n_entries`, the entries so far.
+// The kernel declares `packed`, `table`, `params` and the overrides DICTIONARY and WIDTH.
 //
 // import: lib/bits, lib/pages/length
 
@@ -33,6 +30,36 @@ const MORE: u32 = 0;
 const NONE: u32 = 0xffffffffu;
 // Offset of entries without a match: none that needs special care.
 const NO_MATCH: u32 = 4;
+
+// A block, as an invocation reads it.
+struct Block {
+    // Index of the invocation in the workgroup.
+    own: u32,
+    // First word in `packed`, and length in bytes.
+    first: u32,
+    end: u32,
+    // Next byte of the block to read, and four bytes from there on, of which the fourth may be undefined.
+    read: u32,
+    ahead: u32,
+    // Length of the page, and next byte of it to write.
+    n: u32,
+    write: u32,
+    n_entries: u32,
+}
+
+// A sequence whose lengths have at most one byte of extension each, which is not the last of its block.
+struct ShortSequence {
+    // False if the sequence is another one; then the rest means nothing.
+    is_short: bool,
+    // Place of the literals in the block.
+    literals: u32,
+    n_literals: u32,
+    offset: u32,
+    n_match: u32,
+    // Place of the next sequence in the block, and bytes from there on as in Block.
+    next: u32,
+    ahead: u32,
+}
 
 // Returns four bytes of the block from byte p on.
 fn block_word(block: ptr<function, Block>, p: u32) -> u32 {
@@ -95,6 +122,15 @@ fn read_extension(block: ptr<function, Block>) -> u32 {
     return sum + n_full * 255 + ((bytes >> (8 * n_full)) & 255);
 }
 
+// Returns a length of which a token has these four bits, or NONE.
+fn whole_length(block: ptr<function, Block>, bits: u32) -> u32 {
+    if bits < 15 {
+        return bits;
+    }
+    let more = read_extension(block);
+    return select(15 + more, NONE, more == NONE);
+}
+
 // Reads any sequence, and returns MORE or the status of the page.
 fn any_sequence(block: ptr<function, Block>) -> u32 {
     if (*block).read >= (*block).end {
@@ -102,13 +138,9 @@ fn any_sequence(block: ptr<function, Block>) -> u32 {
     }
     let token = (*block).ahead;
     (*block).read += 1;
-    var n_literals = (token >> 4) & 15;
-    if n_literals == 15 {
-        let more = read_extension(block);
-        if more == NONE {
-            return TRUNCATED;
-        }
-        n_literals += more;
+    let n_literals = whole_length(block, (token >> 4) & 15);
+    if n_literals == NONE {
+        return TRUNCATED;
     }
     if n_literals > (*block).end - (*block).read {
         return TRUNCATED;
@@ -134,14 +166,11 @@ fn any_sequence(block: ptr<function, Block>) -> u32 {
         return OFFSET_TOO_FAR;
     }
     (*block).read += 2;
-    var n_match = (token & 15) + 4;
-    if n_match == 19 {
-        let more = read_extension(block);
-        if more == NONE {
-            return TRUNCATED;
-        }
-        n_match += more;
+    let beyond_four = whole_length(block, token & 15);
+    if beyond_four == NONE {
+        return TRUNCATED;
     }
+    let n_match = 4 + beyond_four;
     if n_match > (*block).n - begin {
         return OUTPUT_OVERRUN;
     }
@@ -179,4 +208,33 @@ fn open_page(block: ptr<function, Block>, index: u32) -> u32 {
         stage_last_entry(block, 0u, n);
     }
     return UNFINISHED;
+}
+
+// Reads the sequence at the next byte to read from two words of the block, as most sequences can be read.
+fn short_sequence(block: ptr<function, Block>) -> ShortSequence {
+    let token = (*block).ahead;
+    var n_literals = (token >> 4) & 15;
+    var literals = (*block).read + 1;
+    var extension = 0u;
+    if n_literals == 15 {
+        extension = (token >> 8) & 255;
+        n_literals += extension;
+        literals += 1;
+    }
+    let after = literals + n_literals;
+    let i = (*block).first + (min(after, (*block).end) >> 2);
+    let words = vec2(packed[i], packed[i + 1]);
+    let shift = (after & 3) * 8;
+    let word = funnel(words.x, words.y, shift);
+    var ahead = (word >> 16) | ((words.y >> shift) << 16);
+    var next = after + 2;
+    var n_match = (token & 15) + 4;
+    if n_match == 19 {
+        extension = max(extension, ahead & 255);
+        n_match += ahead & 255;
+        next += 1;
+        ahead >>= 8;
+    }
+    let is_short = extension != 255 && next < (*block).end;
+    return ShortSequence(is_short, literals, n_literals, word & 0xffff, n_match, next, ahead);
 }

@@ -21,7 +21,7 @@ pub(crate) const FORMS: [u32; 4] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reader {
     /// Invocations of each page.
-    pub(super) lanes: u32,
+    lanes: u32,
 }
 
 impl Reader {
