@@ -1,9 +1,10 @@
 //! The parse of [`Level::High`](super::Level::High): the cheapest sequences of a block, by dynamic programming.
 
+use std::hint::select_unpredictable;
 use std::ops::Range;
 
 use super::IS_SMALL;
-use super::compare::word;
+use super::compare::eight;
 use super::dictionary::Dictionary;
 use super::instructions::Instructions;
 use super::lanes::Lanes;
@@ -18,11 +19,14 @@ const SHORT: usize = MIN_MATCH + TOKEN_MAX - 1;
 
 /// A position whose match goes on from the next position with more bytes than this is not searched.
 const GOES_ON: usize = 8;
+/// Bytes before a position that are compared at once with those before its source.
+const BEFORE: usize = 8;
 
 /// Memory of the parse of one block after another.
 pub(super) struct Cheapest {
     sorted: Sorted,
-    /// For each position of a part the offset of its match, and in the lower half the length; 0 for a literal.
+    /// For each position of a part the offset of its match, and in the lower half the length; without an offset, the number of literals from
+    /// there on, at most 65,535.
     chosen: Box<[u32]>,
     /// For each position of a part, the least number of bytes from there to the end of the part.
     costs: Box<[u32]>,
@@ -91,56 +95,61 @@ impl Cheapest {
         end: usize,
         dictionary: Option<&Dictionary>,
     ) {
+        // SAFETY: the machine is as this function's contract says.
+        unsafe { self.sorted.find::<L>(begin) };
         let dictionary = dictionary.map(|own| (own.bytes(), own.sorted()));
+        let dictionary_bytes = dictionary.map_or(&[][..], |(bytes, _)| bytes.bytes());
         let n = PART.min(input.len() - begin);
         let costs = &mut self.costs[..=n];
         for (i, cost) in costs.iter_mut().enumerate().skip(end - begin) {
             *cost = (n - i) as u32;
         }
-        // The match of the position after the current one.
-        let (mut length, mut offset) = (0, 0);
-        for i in (0..end - begin).rev() {
+        let mut choices = Choices {
+            next_cost: costs[end - begin],
+            n_literals: 0,
+            costs,
+            chosen: &mut self.chosen,
+        };
+        // The match of the last position, and a number of bytes by which it goes on before that.
+        let (mut length, mut offset, mut before) = (0, 0, 0);
+        let mut i = end - begin;
+        while i > 0 {
+            if (before == 0) & (MIN_MATCH + BEFORE..REACH).contains(&length) {
+                before = n_before(input, dictionary_bytes, begin + i, offset);
+            }
+            if (before > 0) & (length >= GOES_ON) {
+                // No search.
+                let n = before.min(i).min(REACH - length);
+                for _ in 0..n {
+                    i -= 1;
+                    length += 1;
+                    choices.choose(i, length, offset);
+                }
+                before = if length < REACH { before - n } else { 0 };
+                continue;
+            }
+            i -= 1;
             let p = begin + i;
-            // SAFETY: the positions of a part are searchable.
-            let slots = self.sorted.take(p, unsafe { word(input, p) });
-            let goes_on = (MIN_MATCH..REACH).contains(&length)
-                && match dictionary {
-                    Some((bytes, _)) if offset > p + 1 => {
-                        let there = (p + bytes.len()).checked_sub(offset);
-                        there.is_some_and(|there| input[p] == bytes.padded()[there])
-                    }
-                    _ => offset <= p && input[p] == input[p - offset],
-                };
-            length = if goes_on { length + 1 } else { 0 };
-            if length <= GOES_ON {
-                let mut longest = None;
-                if slots.0 != slots.1 {
-                    // SAFETY: the machine and the block are as this function's contract says; the slots are those of `p`.
-                    longest = unsafe { self.sorted.longest::<L>(input, slots) };
-                }
-                if let Some((bytes, index)) = dictionary {
-                    // SAFETY: the machine is as this function's contract says; `p` is searchable.
-                    let there = unsafe { index.longest::<L>(bytes, input, p) };
-                    if there.map(|there| there.0) > longest.map(|own| own.0) {
-                        longest = there;
-                    }
-                }
-                if let Some(longest) = longest.filter(|longest| longest.0 >= length) {
-                    (length, offset) = longest;
+            // Without branches, which would be mispredicted often.
+            let goes_on = before.min(1);
+            length = (length + 1) & goes_on.wrapping_neg();
+            before -= goes_on;
+            // SAFETY: the machine and the block are as this function's contract says; the matches of the part were found above.
+            let mut longest = unsafe { self.sorted.longest::<L>(input, begin, p) };
+            if let Some((bytes, index)) = dictionary {
+                // SAFETY: the machine is as this function's contract says; `p` is searchable.
+                let there = unsafe { index.longest::<L>(bytes, input, p) };
+                if let Some(there) = there.filter(|there| there.0 > longest.0) {
+                    longest = there;
                 }
             }
-            let mut best = (costs[i + 1] + 1, 0);
-            if length >= MIN_MATCH {
-                let full = costs[n.min(i + length)] + SEQUENCE + n_extensions(length);
-                if full < best.0 {
-                    best = (full, length);
-                }
-                if length > SHORT && costs[n.min(i + SHORT)] + SEQUENCE < best.0 {
-                    best = (costs[n.min(i + SHORT)] + SEQUENCE, SHORT);
-                }
-            }
-            costs[i] = best.0;
-            self.chosen[i] = (offset << 16 | best.1) as u32;
+            let is_own = longest.0 >= length;
+            let own_before = n_before(input, dictionary_bytes, p, longest.1);
+            let own_before = select_unpredictable(longest.0 > 0, own_before, 0);
+            length = select_unpredictable(is_own, longest.0, length);
+            offset = select_unpredictable(is_own, longest.1, offset);
+            before = select_unpredictable(is_own, own_before, before);
+            choices.choose(i, length, offset);
         }
     }
 
@@ -155,8 +164,8 @@ impl Cheapest {
         while position < part.end {
             let chosen = self.chosen[position - part.start];
             let (length, offset) = ((chosen & 0xffff) as usize, (chosen >> 16) as usize);
-            if length == 0 {
-                position += 1;
+            if offset == 0 {
+                position += length;
                 continue;
             }
             let mut end = position + length;
@@ -177,12 +186,62 @@ impl Cheapest {
     }
 }
 
+/// The choices of a part, from its last position to the first.
+struct Choices<'a> {
+    costs: &'a mut [u32],
+    chosen: &'a mut [u32],
+    /// The cost of the position after the current one.
+    next_cost: u32,
+    /// The number of literals chosen from the position after the current one on.
+    n_literals: u32,
+}
+
+impl Choices<'_> {
+    /// Chooses between a literal at position `i`, the match of this length and offset, and its first bytes.
+    #[inline(always)]
+    fn choose(&mut self, i: usize, length: usize, offset: usize) {
+        let costs = &mut *self.costs;
+        let n = costs.len() - 1;
+        let literal = self.next_cost + 1;
+        let full = costs[n.min(i + length)] + SEQUENCE + n_extensions(length);
+        let is_match = (length >= MIN_MATCH) & (full < literal);
+        let mut cost = select_unpredictable(is_match, full, literal);
+        self.n_literals = select_unpredictable(is_match, 0, self.n_literals + 1);
+        let is_literal = self.n_literals.min(0xffff);
+        let mut chosen = select_unpredictable(is_match, (offset << 16 | length) as u32, is_literal);
+        if length > SHORT && costs[n.min(i + SHORT)] + SEQUENCE < cost {
+            cost = costs[n.min(i + SHORT)] + SEQUENCE;
+            chosen = (offset << 16 | SHORT) as u32;
+            self.n_literals = 0;
+        }
+        costs[i] = cost;
+        self.next_cost = cost;
+        self.chosen[i] = chosen;
+    }
+}
+
 /// Returns the number of bytes that extend the length of a match.
 const fn n_extensions(length: usize) -> u32 {
     if length <= SHORT {
         return 0;
     }
     ((length - SHORT - 1) / 255 + 1) as u32
+}
+
+/// Returns the number of equal bytes before position `p` and before its source, up to [`BEFORE`].
+#[inline(always)]
+fn n_before(input: &[u8], dictionary: &[u8], p: usize, offset: usize) -> usize {
+    if p >= offset + BEFORE {
+        // SAFETY: both end at `p` or before it.
+        let differs = unsafe { eight(input, p - BEFORE) ^ eight(input, p - offset - BEFORE) };
+        return differs.leading_zeros() as usize / 8;
+    }
+    let source = match p.checked_sub(offset) {
+        Some(q) => &input[..q],
+        None => &dictionary[..dictionary.len() + p - offset],
+    };
+    let pairs = input[..p].iter().rev().zip(source.iter().rev());
+    pairs.take(BEFORE).take_while(|(a, b)| a == b).count()
 }
 
 /// Returns the number of equal bytes at the start of the rest of a block and of `source`, before the last literals.

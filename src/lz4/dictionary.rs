@@ -6,7 +6,7 @@ use super::compare::{eight, word};
 #[cfg(not(no_dictionary))]
 use super::frame::checksum;
 use super::parse::{FIFTH_MULTIPLIER, HASH_MULTIPLIER};
-use super::sorted::SortedDictionary;
+use super::sorted_dictionary::SortedDictionary;
 use crate::{Error, Result};
 
 /// Most bytes of a dictionary: the reach of a match, and one more.

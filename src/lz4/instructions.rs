@@ -57,7 +57,8 @@ impl Set {
         #[cfg(target_arch = "x86_64")]
         let avx2 = is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2");
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt");
         match self {
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 => {
@@ -94,13 +95,13 @@ impl Instructions {
     /// `input` is the block of the last [`MatchFinder::start_block`], and `last + MATCH_START_MARGIN <= input.len()`.
     pub(super) unsafe fn search(self, search: &mut MatchFinder, input: &[u8], last: usize) {
         #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = "avx2,bmi1,bmi2")]
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
         unsafe fn with_avx2(search: &mut MatchFinder, input: &[u8], last: usize) {
             // SAFETY: the instructions are enabled in this function; the rest is the contract of `search`.
             unsafe { windows::<Avx2>(search, input, last) };
         }
         #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = "avx2,bmi1,bmi2,avx512f,avx512bw,avx512dq")]
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,avx512f,avx512bw,avx512dq")]
         unsafe fn with_avx512(search: &mut MatchFinder, input: &[u8], last: usize) {
             // SAFETY: the instructions are enabled in this function; the rest is the contract of `search`.
             unsafe { windows::<Avx512>(search, input, last) };
@@ -135,13 +136,13 @@ impl Instructions {
         end: usize,
     ) {
         #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = "avx2,bmi1,bmi2")]
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
         unsafe fn with_avx2(cheapest: &mut Cheapest, input: &[u8], begin: usize, end: usize) {
             // SAFETY: the instructions are enabled in this function; the rest is the contract of `choose`.
             unsafe { cheapest.choose::<Avx2>(input, begin, end) };
         }
         #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = "avx2,bmi1,bmi2,avx512f,avx512bw,avx512dq")]
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,avx512f,avx512bw,avx512dq")]
         unsafe fn with_avx512(cheapest: &mut Cheapest, input: &[u8], begin: usize, end: usize) {
             // SAFETY: the instructions are enabled in this function; the rest is the contract of `choose`.
             unsafe { cheapest.choose::<Avx512>(input, begin, end) };
@@ -177,7 +178,7 @@ impl Instructions {
         dictionary: Option<Padded<'_>>,
     ) {
         #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = "avx2,bmi1,bmi2")]
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
         unsafe fn with_avx2(
             parser: &mut Parser<'_>,
             candidates: &Candidates,

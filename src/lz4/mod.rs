@@ -114,7 +114,9 @@ mod parse;
 mod parser;
 mod sequence_writer;
 mod sequential;
+mod slots;
 mod sorted;
+mod sorted_dictionary;
 #[cfg(not(target_arch = "wasm32"))]
 mod testing;
 mod trail;

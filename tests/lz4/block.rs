@@ -154,6 +154,30 @@ fn high_on_repeats_that_end_before_a_comparison_stops() {
     }
 }
 
+/// A part without a match, whose literals do not fit 16 bits; one in a single match, whose length does not; and candidates in the part
+/// before, in and out of reach.
+#[test]
+fn high_on_whole_parts_of_one_kind() {
+    const PART: usize = 65_536;
+    let mut encoder = Encoder::new(&parse(1 << 20, Level::High));
+    let noise = GENERATORS[2].1;
+    // No four bytes occur twice at an offset.
+    let distinct = (0..16_415_u32).flat_map(|i| {
+        let [low, high] = [i & 0x7f, i >> 7 & 0x7f].map(|seven| seven as u8);
+        [0x80 | low, high, low, high]
+    });
+    let parts = [
+        // The run's match begins where it would have 65,536 bytes up to the end of the part, and the 128 of a comparison there.
+        distinct.take(PART + 123).collect(),
+        [7, 9, 11, 13].repeat(50_000),
+        noise(70_000, 1),
+        noise(30_000, 2),
+        noise(40_000, 1),
+        noise(30_000, 2),
+    ];
+    check(&mut encoder, &parts.concat(), "whole parts");
+}
+
 /// If position 63 shares its bucket with a lower position, it is not inserted, but an empty entry finds it.
 #[test]
 fn an_empty_entry_stands_for_position_63() {

@@ -5,9 +5,10 @@ use std::arch::x86_64::{
     _mm256_add_epi32, _mm256_and_si256, _mm256_andnot_si256, _mm256_blendv_epi8,
     _mm256_broadcastsi128_si256, _mm256_castpd_ps, _mm256_castpd128_pd256, _mm256_castps_si256,
     _mm256_castsi256_ps, _mm256_cmpeq_epi32, _mm256_insertf128_pd, _mm256_loadu_si256,
-    _mm256_movemask_ps, _mm256_mullo_epi32, _mm256_or_si256, _mm256_set1_epi32, _mm256_setr_epi8,
-    _mm256_shuffle_epi8, _mm256_shuffle_ps, _mm256_srl_epi32, _mm256_storeu_si256,
-    _mm256_sub_epi32, _mm256_unpackhi_epi32, _mm256_unpacklo_epi32, _mm256_xor_si256,
+    _mm256_max_epu32, _mm256_movemask_ps, _mm256_mullo_epi32, _mm256_or_si256, _mm256_set1_epi32,
+    _mm256_setr_epi8, _mm256_shuffle_epi8, _mm256_shuffle_ps, _mm256_srl_epi32,
+    _mm256_storeu_si256, _mm256_sub_epi32, _mm256_unpackhi_epi32, _mm256_unpacklo_epi32,
+    _mm256_xor_si256,
 };
 
 use super::Lanes;
@@ -100,6 +101,7 @@ unsafe impl Lanes for Avx2 {
         and_not: |a, b| _mm256_andnot_si256(b, a),
         or: _mm256_or_si256,
         xor: _mm256_xor_si256,
+        max: _mm256_max_epu32,
         equal: _mm256_cmpeq_epi32,
     }
 

@@ -5,10 +5,10 @@ use std::arch::x86_64::{
     _mm_loadu_si128, _mm256_broadcastsi128_si256, _mm256_castpd128_pd256, _mm256_insertf128_pd,
     _mm512_add_epi32, _mm512_and_si512, _mm512_andnot_si512, _mm512_castpd_si512,
     _mm512_castpd256_pd512, _mm512_castsi256_si512, _mm512_cmpeq_epi32_mask, _mm512_insertf64x4,
-    _mm512_inserti64x4, _mm512_loadu_si512, _mm512_mask_blend_epi32, _mm512_movepi32_mask,
-    _mm512_movm_epi32, _mm512_mullo_epi32, _mm512_or_si512, _mm512_permutex2var_epi32,
-    _mm512_set1_epi32, _mm512_setr_epi32, _mm512_shuffle_epi8, _mm512_srl_epi32,
-    _mm512_storeu_si512, _mm512_sub_epi32, _mm512_xor_si512,
+    _mm512_inserti64x4, _mm512_loadu_si512, _mm512_mask_blend_epi32, _mm512_max_epu32,
+    _mm512_movepi32_mask, _mm512_movm_epi32, _mm512_mullo_epi32, _mm512_or_si512,
+    _mm512_permutex2var_epi32, _mm512_set1_epi32, _mm512_setr_epi32, _mm512_shuffle_epi8,
+    _mm512_srl_epi32, _mm512_storeu_si512, _mm512_sub_epi32, _mm512_xor_si512,
 };
 
 use super::Lanes;
@@ -96,6 +96,7 @@ unsafe impl Lanes for Avx512 {
         and_not: |a, b| _mm512_andnot_si512(b, a),
         or: _mm512_or_si512,
         xor: _mm512_xor_si512,
+        max: _mm512_max_epu32,
         equal: |a, b| _mm512_movm_epi32(_mm512_cmpeq_epi32_mask(a, b)),
     }
 

@@ -72,6 +72,8 @@ pub(super) unsafe trait Lanes: Copy {
     unsafe fn and_not(self, other: Self) -> Self;
     unsafe fn or(self, other: Self) -> Self;
     unsafe fn xor(self, other: Self) -> Self;
+    /// The larger of each two lanes, unsigned.
+    unsafe fn max(self, other: Self) -> Self;
     /// Shifts right by `bits`, below 32.
     unsafe fn shift_right(self, bits: u32) -> Self;
     /// All ones in lanes that are equal, else zeros.

@@ -2,9 +2,9 @@
 
 use std::arch::aarch64::{
     uint32x4_t, uint32x4x2_t, vaddq_u32, vaddvq_u32, vandq_u32, vbicq_u32, vbslq_u32, vceqq_u32,
-    vcombine_u64, vdupq_n_s32, vdupq_n_u32, veorq_u32, vld1_u64, vld1q_u8, vld1q_u32, vmulq_u32,
-    vorrq_u32, vqtbl1q_u8, vreinterpretq_u32_u8, vreinterpretq_u32_u64, vshlq_u32, vst1q_u32,
-    vst2q_u32, vsubq_u32, vuzp1q_u32, vuzp2q_u32,
+    vcombine_u64, vdupq_n_s32, vdupq_n_u32, veorq_u32, vld1_u64, vld1q_u8, vld1q_u32, vmaxq_u32,
+    vmulq_u32, vorrq_u32, vqtbl1q_u8, vreinterpretq_u32_u8, vreinterpretq_u32_u64, vshlq_u32,
+    vst1q_u32, vst2q_u32, vsubq_u32, vuzp1q_u32, vuzp2q_u32,
 };
 
 use super::Lanes;
@@ -84,6 +84,7 @@ unsafe impl Lanes for Neon {
         and_not: vbicq_u32,
         or: vorrq_u32,
         xor: veorq_u32,
+        max: vmaxq_u32,
         equal: vceqq_u32,
     }
 

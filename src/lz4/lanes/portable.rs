@@ -68,6 +68,7 @@ unsafe impl Lanes for Portable {
         and_not: |a, b| zip(a, b, |a, b| a & !b),
         or: |a, b| zip(a, b, |a, b| a | b),
         xor: |a, b| zip(a, b, |a, b| a ^ b),
+        max: |a, b| zip(a, b, u32::max),
         equal: |a, b| zip(a, b, |a, b| if a == b { u32::MAX } else { 0 }),
     }
 

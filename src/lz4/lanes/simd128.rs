@@ -2,7 +2,7 @@
 
 use std::arch::wasm32::{
     i8x16_shuffle, i32x4_add, i32x4_eq, i32x4_mul, i32x4_shuffle, i32x4_sub, u32x4_bitmask,
-    u32x4_shr, u32x4_splat, v128, v128_and, v128_andnot, v128_bitselect, v128_load,
+    u32x4_max, u32x4_shr, u32x4_splat, v128, v128_and, v128_andnot, v128_bitselect, v128_load,
     v128_load64_lane, v128_load64_zero, v128_or, v128_store, v128_xor,
 };
 
@@ -90,6 +90,7 @@ unsafe impl Lanes for Simd128 {
         and_not: v128_andnot,
         or: v128_or,
         xor: v128_xor,
+        max: u32x4_max,
         equal: i32x4_eq,
     }
 
