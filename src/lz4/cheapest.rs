@@ -115,17 +115,18 @@ impl Cheapest {
         let mut i = end - begin;
         while i > 0 {
             if (before == 0) & (MIN_MATCH + BEFORE..REACH).contains(&length) {
-                before = n_before(input, dictionary_bytes, begin + i, offset);
+                // SAFETY: the position is in the block.
+                before = unsafe { n_before(input, dictionary_bytes, begin + i, offset) };
             }
             if (before > 0) & (length >= GOES_ON) {
-                // No search.
-                let n = before.min(i).min(REACH - length);
-                for _ in 0..n {
+                // These positions are not searched.
+                let n_bytes = before.min(i).min(REACH - length);
+                for _ in 0..n_bytes {
                     i -= 1;
                     length += 1;
                     choices.choose(i, length, offset);
                 }
-                before = if length < REACH { before - n } else { 0 };
+                before = if length < REACH { before - n_bytes } else { 0 };
                 continue;
             }
             i -= 1;
@@ -144,7 +145,8 @@ impl Cheapest {
                 }
             }
             let is_own = longest.0 >= length;
-            let own_before = n_before(input, dictionary_bytes, p, longest.1);
+            // SAFETY: as above.
+            let own_before = unsafe { n_before(input, dictionary_bytes, p, longest.1) };
             let own_before = select_unpredictable(longest.0 > 0, own_before, 0);
             length = select_unpredictable(is_own, longest.0, length);
             offset = select_unpredictable(is_own, longest.1, offset);
@@ -229,10 +231,14 @@ const fn n_extensions(length: usize) -> u32 {
 }
 
 /// Returns the number of equal bytes before position `p` and before its source, up to [`BEFORE`].
+///
+/// # Safety
+/// `p <= input.len()`.
 #[inline(always)]
-fn n_before(input: &[u8], dictionary: &[u8], p: usize, offset: usize) -> usize {
+unsafe fn n_before(input: &[u8], dictionary: &[u8], p: usize, offset: usize) -> usize {
+    debug_assert!(p <= input.len());
     if p >= offset + BEFORE {
-        // SAFETY: both end at `p` or before it.
+        // SAFETY: the bytes end at `p` or before it, and do not begin before 0, by the comparison above.
         let differs = unsafe { eight(input, p - BEFORE) ^ eight(input, p - offset - BEFORE) };
         return differs.leading_zeros() as usize / 8;
     }
