@@ -9,12 +9,12 @@ import { measureSizes } from "../scripts/build/sizes.mjs";
 /** Budgets in bytes after gzip, for each module with its glue and for the JavaScript of each entry, with 1 % for other
  * versions of the compiler. */
 const budgets = {
-  cpu: 36_500,
+  cpu: 38_000,
   cuda: 791_000,
-  dictionary: 59_800,
-  formats: 31_200,
+  dictionary: 61_600,
+  formats: 32_600,
   seek: 22_300,
-  snapshot: 65_000,
+  snapshot: 66_300,
   gpu: 162_500,
   tensor: 252_400,
   "index.js": 22_100,
