@@ -170,6 +170,8 @@ impl Sorted {
         }
     }
 
+    /// Returns the buckets of words.
+    ///
     /// # Safety
     /// The machine has the instructions of `L`.
     #[inline(always)]
