@@ -4,7 +4,7 @@ use std::hint::select_unpredictable;
 use std::ops::Range;
 
 use super::IS_SMALL;
-use super::compare::eight;
+use super::compare::n_equal_before;
 use super::dictionary::Dictionary;
 use super::instructions::Instructions;
 use super::lanes::Lanes;
@@ -209,8 +209,8 @@ impl Choices<'_> {
         let is_match = (length >= MIN_MATCH) & (full < literal);
         let mut cost = select_unpredictable(is_match, full, literal);
         self.n_literals = select_unpredictable(is_match, 0, self.n_literals + 1);
-        let is_literal = self.n_literals.min(0xffff);
-        let mut chosen = select_unpredictable(is_match, (offset << 16 | length) as u32, is_literal);
+        let literals = self.n_literals.min(0xffff);
+        let mut chosen = select_unpredictable(is_match, (offset << 16 | length) as u32, literals);
         if length > SHORT && costs[n.min(i + SHORT)] + SEQUENCE < cost {
             cost = costs[n.min(i + SHORT)] + SEQUENCE;
             chosen = (offset << 16 | SHORT) as u32;
@@ -236,11 +236,9 @@ const fn n_extensions(length: usize) -> u32 {
 /// `p <= input.len()`.
 #[inline(always)]
 unsafe fn n_before(input: &[u8], dictionary: &[u8], p: usize, offset: usize) -> usize {
-    debug_assert!(p <= input.len());
     if p >= offset + BEFORE {
-        // SAFETY: the bytes end at `p` or before it, and do not begin before 0, by the comparison above.
-        let differs = unsafe { eight(input, p - BEFORE) ^ eight(input, p - offset - BEFORE) };
-        return differs.leading_zeros() as usize / 8;
+        // SAFETY: the source is far enough from the begin of the block, by the comparison above; the rest is this function's contract.
+        return unsafe { n_equal_before(input, p, offset) };
     }
     let source = match p.checked_sub(offset) {
         Some(q) => &input[..q],

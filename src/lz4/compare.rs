@@ -90,6 +90,19 @@ pub(super) unsafe fn match_length_by_eights(input: &[u8], p: usize, q: usize) ->
     at - p
 }
 
+/// Returns how many of the eight bytes before `p` equal those before its source, from the last one on.
+///
+/// # Safety
+/// `offset + 8 <= p` and `p <= input.len()`.
+#[inline(always)]
+pub(super) unsafe fn n_equal_before(input: &[u8], p: usize, offset: usize) -> usize {
+    debug_assert!(offset + 8 <= p && p <= input.len());
+    // SAFETY: both reads end at or before `p`, which is inside `input`, and begin at `p - offset - 8` or later, which is at least
+    // 0, by this function's contract.
+    let difference = unsafe { eight(input, p - 8) ^ eight(input, p - 8 - offset) };
+    difference.leading_zeros() as usize / 8
+}
+
 /// Returns the start of the match at `p` after extending it backward over literals, at most to `anchor`.
 ///
 /// # Safety
@@ -101,10 +114,8 @@ pub(super) unsafe fn extended_back(input: &[u8], p: usize, offset: usize, anchor
     let mut start = p;
     // Branchless in the number of equal bytes, which would be mispredicted often.
     if p >= offset + 8 {
-        // SAFETY: both reads end at or before `p`, which is inside `input` by this function's contract, and begin at `p
-        // - offset - 8` or later, which is at least 0 by the comparison above.
-        let difference = unsafe { eight(input, p - 8) ^ eight(input, p - 8 - offset) };
-        let n = difference.leading_zeros() as usize / 8;
+        // SAFETY: `p` is inside `input` by this function's contract, and far enough from the source by the comparison above.
+        let n = unsafe { n_equal_before(input, p, offset) };
         start -= n.min(p - lowest);
         if n < 8 {
             return start;

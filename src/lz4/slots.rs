@@ -140,9 +140,9 @@ impl Slots {
     ///
     /// # Safety
     /// `slot` is at most the number of slots. `p + 8 + LAST_LITERALS <= input.len()`. The bits are those of positions of `source`
-    /// with eight bytes equal to those at `p`: before `p`, if it is the block; if it is a dictionary, `IN_DICTIONARY`, followed by [`PADDING`].
+    /// with eight bytes equal to those at `p`: before `p`, if it is the block; if it is a dictionary, `IS_DICTIONARY`, followed by [`PADDING`].
     #[inline(always)]
-    pub(super) unsafe fn longest_of<const IN_DICTIONARY: bool>(
+    pub(super) unsafe fn longest_of<const IS_DICTIONARY: bool>(
         &self,
         slot: usize,
         mut candidates: u64,
@@ -164,7 +164,7 @@ impl Slots {
             if unsafe { eight(source, q + last) != eight(input, p + last) } {
                 continue;
             }
-            let cap = match IN_DICTIONARY {
+            let cap = match IS_DICTIONARY {
                 true => longest.min(source.len() - PADDING - q),
                 false => longest,
             };

@@ -31,8 +31,6 @@ pub(super) struct Sorted {
     /// For each position of the part the nearest of the candidates that agree in most of [`COMPARED`] bytes: the number of these bytes, 0
     /// without one that agrees in four, and below it the offset, or where all agree, the slot of the position.
     nearest: Box<[u32]>,
-    /// True if some of the positions are too far apart for an offset.
-    exceeds_reach: bool,
 }
 
 impl Sorted {
@@ -46,13 +44,17 @@ impl Sorted {
             n_slots: 0,
             slots: Slots::new(n),
             nearest: vec![0; part].into(),
-            exceeds_reach: false,
         }
     }
 
     #[inline(always)]
     fn bucket(&self, word: u32) -> usize {
         (word.wrapping_mul(HASH_MULTIPLIER) >> (32 - self.bucket_bits)) as usize
+    }
+
+    /// Returns true if some of the positions are too far apart for an offset.
+    fn exceeds_reach(&self) -> bool {
+        self.n_slots > REACH
     }
 
     /// Sorts the positions `from..to` of `input`: a part, and the positions before it that it can reach.
@@ -64,7 +66,6 @@ impl Sorted {
             "positions to sort"
         );
         self.n_slots = to - from;
-        self.exceeds_reach = to - from > REACH;
         self.ends.fill(0);
         for p in from..to {
             // SAFETY: twelve bytes follow `p`, as asserted above, and a hash is below the number of buckets; so below.
@@ -103,7 +104,7 @@ impl Sorted {
             let mut found = [0; MOST_LANES];
             // SAFETY: the slot is that of a position; the machine has the instructions.
             unsafe {
-                let nearest = match self.exceeds_reach || slot < CANDIDATES {
+                let nearest = match self.exceeds_reach() || slot < CANDIDATES {
                     true => self.nearest_of::<L, true>(slot),
                     false => self.nearest_of::<L, false>(slot),
                 };
@@ -209,7 +210,7 @@ impl Sorted {
             let bucket = self.bucket(own as u32);
             let first = bucket.checked_sub(1).map_or(0, |before| self.ends[before]);
             let mut n = CANDIDATES.min(slot - first as usize);
-            while self.exceeds_reach && p - self.slots.position(slot, n) > REACH {
+            while self.exceeds_reach() && p - self.slots.position(slot, n) > REACH {
                 n -= 1;
             }
             if p + 8 + LAST_LITERALS > input.len() {
