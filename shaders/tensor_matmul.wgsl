@@ -27,6 +27,8 @@ override A_BY_K: bool = true;
 override B_BY_K: bool = false;
 override A_ALIGNED: bool = true;
 override B_ALIGNED: bool = true;
+// Blocks of the next step are loaded before the products of this one are summed up, which takes more registers.
+override AHEAD: bool = true;
 // Accumulates into `c`.
 override ADD: bool = false;
 
@@ -45,6 +47,8 @@ override BLOCKS_B: u32 = TILE_N4 * DEPTH / 4u;
 override BOTH: bool = BLOCKS_A + BLOCKS_B > THREADS;
 /// The smallest tiles, also for devices with the fewest registers: an invocation keeps the numbers of the one block that it loads.
 override KEEPS_ONE: bool = GROUPS_M * GROUPS_N == 1u && !BOTH;
+/// Registers suffice for one line of a block. Precondition: STAGES is 1.
+override BY_LINES: bool = KEEPS_ONE && !AHEAD;
 override TILE_A: u32 = DEPTH * TILE_M4;
 override TILE_B: u32 = DEPTH * TILE_N4;
 override ALL_A: u32 = STAGES * TILE_A;
@@ -148,19 +152,25 @@ fn tensor_matmul(
 
     var stage = 0u;
     // Here and below without a function for both blocks, which makes the assembler of CUDA load workgroup memory later.
-    if loads.x {
+    if loads.x && !BY_LINES {
         if BOTH {
             block_a = block_at(true, at.x, x.x, k_begin + block_k.x, k_end);
         } else {
             block = block_at(true, at.x, x.x, k_begin + block_k.x, k_end);
         }
     }
-    if loads.y { block = block_at(false, of_b(at), of_b(x), k_begin + of_b(block_k), k_end); }
+    if loads.y && !BY_LINES { block = block_at(false, of_b(at), of_b(x), k_begin + of_b(block_k), k_end); }
     for (var k = k_begin; k < k_end; k += DEPTH) {
-        stage_blocks(loads, vec2(to.x, of_b(to)) + stage * vec2(TILE_A, TILE_B));
+        if BY_LINES {
+            if loads.x { stage_by_lines(true, to.x, at.x, x.x, k + block_k.x, k_end); }
+            if loads.y { stage_by_lines(false, to.x, at.x, x.x, k + block_k.x, k_end); }
+            at.x += DEPTH * along_k.x;
+        } else {
+            stage_blocks(loads, vec2(to.x, of_b(to)) + stage * vec2(TILE_A, TILE_B));
+        }
         workgroupBarrier();
         let next = k + DEPTH;
-        if next < k_end {
+        if next < k_end && !BY_LINES {
             at += DEPTH * along_k;
             if loads.x {
                 if BOTH {
@@ -171,7 +181,11 @@ fn tensor_matmul(
             }
             if loads.y { block = block_at(false, of_b(at), of_b(x), next + of_b(block_k), k_end); }
         }
-        accumulate_all(stage * TILE_A + from_a, stage * TILE_B + from_b);
+        if BY_LINES {
+            accumulate_each(from_a, from_b, min(DEPTH, k_end - k));
+        } else {
+            accumulate_all(stage * TILE_A + from_a, stage * TILE_B + from_b);
+        }
         if STAGES == 2u {
             stage = 1u - stage;
         } else {
@@ -188,5 +202,6 @@ fn tensor_matmul(
     }
 
     let start_c = params.offset_c + tile.z * params.m * params.pitch_c;
-    store_products(is_inner, start_c, first_row + 4u * lane_m, first_col + 4u * lane_n);
+    // One way to store them takes fewer registers than two.
+    store_products(is_inner && !BY_LINES, start_c, first_row + 4u * lane_m, first_col + 4u * lane_n);
 }

@@ -14,6 +14,8 @@
 
 // Invocations of a workgroup: 128 or 64.
 override THREADS: u32 = 128u;
+// The loads of a block are in flight together, which takes more registers.
+override AHEAD: bool = true;
 // Groups of four columns of a tile.
 override COLS4: u32 = THREADS / 8u;
 override ALL_W: u32 = DEPTH * COLS4;
@@ -49,6 +51,32 @@ var<workgroup> sh_w: array<vec4<f32>, ALL_W>;
 fn four_of_a_row(row: u32, k: u32) -> vec4<f32> {
     let at = params.a_from + min(row, params.m - 1u) * params.pitch_k + min(k, params.k - 4u);
     return select(vec4(0.0), a[at >> 2u], vec4(k < params.k));
+}
+
+/// As `stage_tiles`, but a column of weights, then a row of `a`, at a time. Those behind the end stay as they are.
+fn stage_by_lines(i: u32, first_row: u32, first_col: u32, depth: u32) {
+    let k = depth + 4u * (i & 7u);
+    let col = first_col + 4u * (i >> 3u);
+    let to = 4u * COLS4 * (i & 7u) + (i >> 3u);
+    // To ends that compilers do not know, so that they do not load all lines first.
+    for (var own = col; own < min(col + 4u, params.n); own++) {
+        let four = weights(own, k);
+        sh_w[to][own - col] = four.x;
+        sh_w[to + COLS4][own - col] = four.y;
+        sh_w[to + 2u * COLS4][own - col] = four.z;
+        sh_w[to + 3u * COLS4][own - col] = four.w;
+    }
+    if i < 64u {
+        let row = first_row + 4u * (i >> 3u);
+        let to_a = 32u * (i & 7u) + (i >> 3u);
+        for (var own = row; own < min(row + 4u, params.m); own++) {
+            let four = four_of_a_row(own, k);
+            sh_a[to_a][own - row] = four.x;
+            sh_a[to_a + 8u][own - row] = four.y;
+            sh_a[to_a + 16u][own - row] = four.z;
+            sh_a[to_a + 24u][own - row] = four.w;
+        }
+    }
 }
 
 /// Stages a tile of weights and a tile of `a`, both transposed in registers.
@@ -104,15 +132,25 @@ fn tensor_matmul_quantized(
     let lane_n = i % COLS4;
     let lane_m = i / COLS4;
     for (var depth = 0u; depth < params.k; depth += DEPTH) {
-        stage_tiles(i, first_row, first_col, depth);
+        if AHEAD {
+            stage_tiles(i, first_row, first_col, depth);
+        } else {
+            stage_by_lines(i, first_row, first_col, depth);
+        }
         workgroupBarrier();
-        for (var step = 0u; step < 8u; step++) {
-            let at_a = 32u * step + lane_m;
-            let at_w = 4u * COLS4 * step + lane_n;
-            accumulate_tile(at_a, at_w);
-            accumulate_tile(at_a + 8u, at_w + COLS4);
-            accumulate_tile(at_a + 16u, at_w + 2u * COLS4);
-            accumulate_tile(at_a + 24u, at_w + 3u * COLS4);
+        if AHEAD {
+            for (var step = 0u; step < 8u; step++) {
+                let at_a = 32u * step + lane_m;
+                let at_w = 4u * COLS4 * step + lane_n;
+                accumulate_tile(at_a, at_w);
+                accumulate_tile(at_a + 8u, at_w + COLS4);
+                accumulate_tile(at_a + 16u, at_w + 2u * COLS4);
+                accumulate_tile(at_a + 24u, at_w + 3u * COLS4);
+            }
+        } else {
+            for (var term = 0u; term < min(DEPTH, params.k - depth); term++) {
+                accumulate_tile(8u * term + lane_m, COLS4 * term + lane_n);
+            }
         }
         workgroupBarrier();
     }

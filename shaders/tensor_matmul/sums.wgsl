@@ -88,6 +88,13 @@ fn accumulate_all(at_a: u32, at_b: u32) {
     accumulate(at_a + 15u * TILE_M4, at_b + 15u * TILE_N4);
 }
 
+/// Adds the outer products for the first `n` k of a step, one after another, which takes the fewest registers.
+fn accumulate_each(at_a: u32, at_b: u32, n: u32) {
+    for (var k = 0u; k < n; k++) {
+        accumulate(at_a + k * TILE_M4, at_b + k * TILE_N4);
+    }
+}
+
 /// Adds four rows of the sums of the second group of invocations to those of the first, by way of workgroup memory.
 /// Precondition: GROUPS_N is at most 2.
 fn add_first_rows(lane: u32, is_second: bool) {

@@ -38,7 +38,7 @@ pub fn matmul_job(what: &Product, limits: Limits) -> Result<Job> {
         launches: vec![launch(
             what,
             tiling,
-            tiles.workgroup_bytes,
+            tiles,
             k_slice,
             Args::whole(what.n, out),
         )],
@@ -79,14 +79,13 @@ pub fn matmul_epilogue_job(
     ];
     let finish = what.finish(epilogue);
     buffers.extend(finish.buffers());
-    let memory = tiles.workgroup_bytes;
     let launches = if slices == 1 {
-        vec![fused_launch(what, tiling, memory, k_slice, epilogue)]
+        vec![fused_launch(what, tiling, tiles, k_slice, epilogue)]
     } else {
         buffers.push((Slot::Slices, padded_bytes(slices * n_out)));
         let args = Args::whole(what.n, Slot::Slices);
         vec![
-            launch(what, tiling, memory, k_slice, args),
+            launch(what, tiling, tiles, k_slice, args),
             finish.sum(Slot::Slices, slices, limits),
         ]
     };

@@ -3,7 +3,7 @@
 use super::epilogue::Finish;
 use super::matmul_tiling::{TileLimits, Tiling};
 use super::{R, THREADS, U, W, check_sizes, grid, kernel, span};
-use crate::kernels::{Arg, KernelInfo, Launch, Limits, Slot};
+use crate::kernels::{Arg, KernelInfo, Launch, Limits, Registers, Slot};
 use crate::ops::Epilogue;
 use crate::{Error, Result};
 
@@ -158,7 +158,7 @@ impl Args {
 /// Returns the launch of a product that is part of a larger one.
 pub(super) fn part_launch(what: &Product, limits: TileLimits, args: Args) -> Launch {
     let (tiling, k_slice) = limits.choose_whole(what);
-    launch(what, tiling, limits.workgroup_bytes, k_slice, args)
+    launch(what, tiling, limits, k_slice, args)
 }
 
 /// Returns the launch of one product of dense matrices with square tiles of 32, 64 or 128; `None` for other sizes of
@@ -170,7 +170,8 @@ pub(in crate::kernels) fn tiled_launch(what: &Product, tile: u64) -> Option<Laun
         .find(|it| it.tile() == [tile; 2])?;
     let k_slice = what.k.next_multiple_of(16);
     let args = Args::whole(what.n, Slot::Out);
-    Some(launch(what, tiling, 16 << 10, k_slice, args))
+    let limits = TileLimits::of(Limits::WEBGPU);
+    Some(launch(what, tiling, limits, k_slice, args))
 }
 
 /// Returns the launch that computes [`Slot::Out`], `[m, n]`, from dense `A` and `B`, one element per invocation.
@@ -193,12 +194,12 @@ pub(in crate::kernels) fn naive_launch([m, n, k]: [u64; 3], limits: Limits) -> L
 pub(super) fn fused_launch(
     what: &Product,
     tiling: Tiling,
-    workgroup_bytes: u32,
+    limits: TileLimits,
     k_slice: u64,
     epilogue: Epilogue<()>,
 ) -> Launch {
     let args = Args::whole(what.n, Slot::Out);
-    let mut launch = launch(what, tiling, workgroup_bytes, k_slice, args);
+    let mut launch = launch(what, tiling, limits, k_slice, args);
     fuse(&mut launch, &FUSED, what.finish(epilogue));
     launch
 }
@@ -214,14 +215,14 @@ pub(super) fn fuse(launch: &mut Launch, kernel: &'static KernelInfo, finish: Fin
 pub(super) fn launch(
     what: &Product,
     tiling: Tiling,
-    workgroup_bytes: u32,
+    limits: TileLimits,
     k_slice: u64,
     args: Args,
 ) -> Launch {
     let [cols, rows] = tiling.tile();
     let slices = what.k.div_ceil(k_slice);
     // Double buffering of both tiles.
-    let two_stages = u64::from(workgroup_bytes) >= 2 * tiling.step_bytes();
+    let has_two = u64::from(limits.workgroup_bytes) >= 2 * tiling.step_bytes();
     let (tiles_m, tiles_n) = (what.m.div_ceil(rows), what.n.div_ceil(cols));
     let n_tiles = tiles_m * tiles_n * what.batch * slices;
     let line = |matrix: &Matrix, row: u64, column: u64| match matrix.transposed {
@@ -255,7 +256,10 @@ pub(super) fn launch(
             ("GROUPS_N", tiling.groups[0] as u32),
             ("GROUPS_M", tiling.groups[1] as u32),
             ("GROUPS_K", tiling.groups_k as u32),
-            ("STAGES", 1 + u32::from(two_stages)),
+            (
+                "STAGES",
+                1 + u32::from(has_two && limits.registers > Registers::Fewest),
+            ),
             ("A_BY_K", (!what.a.transposed).into()),
             ("B_BY_K", what.b.transposed.into()),
             (
@@ -267,6 +271,7 @@ pub(super) fn launch(
                 what.b.is_aligned(line(&what.b, what.n, what.k)).into(),
             ),
             ("ADD", args.add.into()),
+            limits.registers.ahead(),
         ],
         grid: grid(n_tiles),
         args: vec![a, b, out, Arg::Params(words.map(|n| n as u32).to_vec())],

@@ -229,7 +229,10 @@ impl QuantizedProduct {
             overrides.push(("BFLOAT", 1));
         }
         let kernel = match choice {
-            Choice::Tiles => &MATMUL_QUANTIZED,
+            Choice::Tiles => {
+                overrides.push(limits.registers.ahead());
+                &MATMUL_QUANTIZED
+            }
             Choice::FewRows { rows, width } => {
                 overrides.push(("ROWS", rows as u32));
                 overrides.push(("COLS", sizes.cols() as u32));
