@@ -32,6 +32,8 @@ override ALIGNED: bool = true;
 override THREADS: u32 = 128u;
 /// Queries of an invocation: 4, or 2 for the fewest registers. Vectors of four queries then have only the first two.
 override OWN_QUERIES: u32 = 4u;
+/// For the fewest registers: one column or key at a time, in loops to an end that compilers do not know.
+override FEWEST: bool = OWN_QUERIES == 2u;
 /// Invocations along the queries; 16 lie along the keys, or the columns of values.
 override LANES_M: u32 = THREADS / 16u;
 override QUERIES: u32 = OWN_QUERIES * LANES_M;
@@ -45,6 +47,7 @@ override KEY_LOADERS: u32 = 16u * DEPTH4;
 override ALL_Q: u32 = 16u * LANES_M;
 override ALL_K: u32 = 16u * DEPTH;
 override ALL_WEIGHTS: u32 = 16u * QUERIES;
+override ALL_ROWS: u32 = select(1u, THREADS, FEWEST);
 
 const KEYS: u32 = 64u;
 /// The lowest finite number: initial value of a row's maximum.
@@ -56,6 +59,10 @@ var<workgroup> sh_q: array<vec4<f32>, ALL_Q>;
 var<workgroup> sh_k: array<vec4<f32>, ALL_K>;
 // [query][group of 4 keys]
 var<workgroup> sh_weights: array<vec4<f32>, ALL_WEIGHTS>;
+
+// If FEWEST, what would take registers in all loops: the workgroup's work, and maxima and sums of each invocation's two queries.
+var<workgroup> sh_work: Work;
+var<workgroup> sh_rows: array<vec4<f32>, ALL_ROWS>;
 
 // Output sums: the invocation's queries for each group of columns.
 var<private> sums: array<vec4<f32>, 16>;
@@ -89,6 +96,57 @@ fn load_slices(i: u32, query: u32, key: u32, start_q: u32, start_k: u32, depth: 
         sh_q[to + QUERIES4] = vec4(r0.y, r1.y, r2.y, r3.y);
         sh_q[to + 2u * QUERIES4] = vec4(r0.z, r1.z, r2.z, r3.z);
         sh_q[to + 3u * QUERIES4] = vec4(r0.w, r1.w, r2.w, r3.w);
+    }
+}
+
+/// Returns an element of a key or a query.
+fn element(from_k: bool, at: u32) -> f32 {
+    if from_k {
+        return bitcast<f32>(k[at >> 2u][at & 3u]);
+    }
+    return bitcast<f32>(q[at >> 2u][at & 3u]);
+}
+
+/// Stages a column of a block of four rows; those behind the last one are that one.
+fn load_fours(from_k: bool, to: u32, row: u32, at: u32) {
+    let pitch = select(params.q.w, params.k.w, from_k);
+    let last = select(params.n_q, params.n_k, from_k) - 1u - row;
+    let x = vec4(
+        element(from_k, at),
+        element(from_k, at + min(1u, last) * pitch),
+        element(from_k, at + min(2u, last) * pitch),
+        element(from_k, at + min(3u, last) * pitch),
+    );
+    if from_k {
+        sh_k[to] = x;
+    } else {
+        sh_q[to] = x;
+    }
+}
+
+/// As `load_slices`, but a column of a block at a time. Columns behind the last one, and blocks without rows, stay as they are.
+fn load_slices_by_fours(i: u32, query: u32, key: u32, start_q: u32, start_k: u32, depth: u32) {
+    let block = i / DEPTH4;
+    let first = 4u * (i % DEPTH4);
+    let end = min(first + 4u, params.dim - depth);
+    if i < KEY_LOADERS {
+        let row = key + 4u * block;
+        if row >= params.n_k {
+            return;
+        }
+        let at = start_k + row * params.k.w + depth;
+        for (var col = first; col < end; col++) {
+            load_fours(true, 16u * col + block, row, at + col);
+        }
+    } else if i < KEY_LOADERS + QUERIES4 * DEPTH4 {
+        let row = query + 4u * (block - 16u);
+        if row >= params.n_q {
+            return;
+        }
+        let at = start_q + row * params.q.w + depth;
+        for (var col = first; col < end; col++) {
+            load_fours(false, QUERIES4 * col + block - 16u, row, at + col);
+        }
     }
 }
 
@@ -166,13 +224,13 @@ fn seen_by(key: u32, own_end: u32) -> vec4<bool> {
 
 /// Adds a value row, times its weight for each of four queries.
 fn add_value(start_v: u32, key: u32, end: u32, own_end: u32, lane_n: u32, weight: vec4<f32>) {
-    if key >= end {
+    if !FEWEST && key >= end {
         return;
     }
     let seen = seen_by(key, own_end);
     let col = 4u * lane_n;
     let at = start_v + key * params.v.w + col;
-    if col < params.columns { add_weighted(0u, four_of_v(at, col), weight, seen); }
+    if FEWEST || col < params.columns { add_weighted(0u, four_of_v(at, col), weight, seen); }
     if DIM_GROUPS >= 2u {
         if col + 64u < params.columns { add_weighted(4u, four_of_v(at + 64u, col + 64u), weight, seen); }
     }
@@ -180,6 +238,82 @@ fn add_value(start_v: u32, key: u32, end: u32, own_end: u32, lane_n: u32, weight
         if col + 128u < params.columns { add_weighted(8u, four_of_v(at + 128u, col + 128u), weight, seen); }
         if col + 192u < params.columns { add_weighted(12u, four_of_v(at + 192u, col + 192u), weight, seen); }
     }
+}
+
+// What an invocation has of a step.
+struct Own {
+    lane_n: u32,
+    lane_m: u32,
+    // End of the keys that its first query attends to.
+    end: u32,
+}
+
+/// Makes weights of the products of a step, and raises the maxima and sums of the invocation's queries. Returns the factors of earlier
+/// sums. Synchronises the workgroup.
+fn weigh_all(own: Own, key: u32, key_end: u32, most: ptr<function, vec4<f32>>, total: ptr<function, vec4<f32>>) -> vec4<f32> {
+    let keys = key + 4u * own.lane_n + vec4(0u, 1u, 2u, 3u);
+    let seen0 = seen_keys(keys, own.end, key_end);
+    let seen1 = seen_keys(keys, own.end + 1u, key_end);
+    let seen2 = seen_keys(keys, own.end + 2u, key_end);
+    let seen3 = seen_keys(keys, own.end + 3u, key_end);
+    let s0 = select(vec4(LOWEST), register_tile[0] * params.scale, seen0);
+    let s1 = select(vec4(LOWEST), register_tile[1] * params.scale, seen1);
+    let s2 = select(vec4(LOWEST), register_tile[2] * params.scale, seen2);
+    let s3 = select(vec4(LOWEST), register_tile[3] * params.scale, seen3);
+    share(own.lane_n, own.lane_m, vec4(max_of(s0), max_of(s1), max_of(s2), max_of(s3)));
+    workgroupBarrier();
+    let next = max(*most, maxima_of_rows(own.lane_m));
+    let scale = exp(*most - next);
+    *most = next;
+    let p0 = select(vec4(0.0), exp(s0 - next.x), seen0);
+    let p1 = select(vec4(0.0), exp(s1 - next.y), seen1);
+    let p2 = select(vec4(0.0), exp(s2 - next.z), seen2);
+    let p3 = select(vec4(0.0), exp(s3 - next.w), seen3);
+    *total = *total * scale + vec4(sum4(p0), sum4(p1), sum4(p2), sum4(p3));
+    let at = 16u * OWN_QUERIES * own.lane_m + own.lane_n;
+    sh_weights[at] = p0;
+    sh_weights[at + 16u] = p1;
+    if OWN_QUERIES == 4u {
+        sh_weights[at + 32u] = p2;
+        sh_weights[at + 48u] = p3;
+    }
+    return scale;
+}
+
+/// Keeps the masked scores of a query and four keys where their weights will be. Returns the largest.
+fn keep_scores(at: u32, products: vec4<f32>, seen: vec4<bool>) -> f32 {
+    let scores = select(vec4(LOWEST), products * params.scale, seen);
+    sh_weights[at] = scores;
+    return max_of(scores);
+}
+
+/// As `weigh_all`, for two queries, one after the other; what they see is found twice, so that it is not in registers. Maxima and sums
+/// are those in `sh_rows`.
+fn weigh_each(i: u32, own: Own, key: u32, key_end: u32) -> vec4<f32> {
+    let keys = key + 4u * own.lane_n + vec4(0u, 1u, 2u, 3u);
+    let first = 32u * own.lane_m + own.lane_n;
+    var most = vec2(0.0);
+    for (var n = 0u; n < min(2u, 1u + params.n_q); n++) {
+        let products = select(register_tile[1], register_tile[0], n == 0u);
+        let x = keep_scores(first + 16u * n, products, seen_keys(keys, own.end + n, key_end));
+        most = select(vec2(most.x, x), vec2(x, 0.0), n == 0u);
+    }
+    share(own.lane_n, own.lane_m, most.xyxy);
+    workgroupBarrier();
+    let before = sh_rows[i];
+    let next = max(before.xy, maxima_of_rows(own.lane_m).xy);
+    let scale = exp(before.xy - next);
+    var total = before.zw * scale;
+    // To an end that compilers do not know.
+    for (var n = 0u; n < min(2u, 1u + params.n_q); n++) {
+        let at = first + 16u * n;
+        let seen = seen_keys(keys, own.end + n, key_end);
+        let weights = select(vec4(0.0), exp(sh_weights[at] - select(next.y, next.x, n == 0u)), seen);
+        sh_weights[at] = weights;
+        total += select(vec2(0.0, sum4(weights)), vec2(sum4(weights), 0.0), n == 0u);
+    }
+    sh_rows[i] = vec4(next, total);
+    return scale.xyxy;
 }
 
 fn scale_sums(scale: vec4<f32>) {
@@ -229,6 +363,20 @@ fn store_query(row_index: u32, split: u32, lane_n: u32, x: array<vec4<f32>, 4>, 
     }
 }
 
+/// What a workgroup computes: queries from `query` on of a head, with the keys of a split.
+struct Work {
+    query: u32,
+    split: u32,
+    batch: u32,
+    head: u32,
+}
+
+fn work_of(id: u32) -> Work {
+    let product = id / params.tiles / params.n_splits;
+    let batch = product / params.heads;
+    return Work(id % params.tiles * QUERIES, id / params.tiles % params.n_splits, batch, product - batch * params.heads);
+}
+
 @compute @workgroup_size(THREADS)
 fn tensor_attention(
     @builtin(workgroup_id) group: vec3<u32>,
@@ -239,21 +387,27 @@ fn tensor_attention(
     if id >= params.n_groups {
         return;
     }
-    let query = id % params.tiles * QUERIES;
-    let split = id / params.tiles % params.n_splits;
-    let product = id / params.tiles / params.n_splits;
-    let batch = product / params.heads;
-    let head = product - batch * params.heads;
+    let work = work_of(id);
+    if FEWEST {
+        sh_rows[i] = vec4(LOWEST, LOWEST, 0.0, 0.0);
+        if i == 0u {
+            sh_work = work;
+        }
+    }
+    let query = work.query;
+    let batch = work.batch;
+    let head = work.head;
     let start_q = params.q.x + batch * params.q.y + head * params.q.z;
     let start_k = params.k.x + batch * params.k.y + head / params.heads_per_key * params.k.z;
     let start_v = params.v.x + batch * params.v.y + head / params.heads_per_key * params.v.z;
     let lane_n = i & 15u;
     let lane_m = i >> 4u;
 
-    let key_begin = split_begin(query, split);
+    let key_begin = split_begin(query, work.split);
     var key_end = min(key_begin + params.split_len, params.n_k);
     // End of the keys that the first of the invocation's queries attends to; one later for each of the others.
     let own_end = query + OWN_QUERIES * lane_m + params.first + 1u;
+    let own_weights = 16u * OWN_QUERIES * lane_m;
     if CAUSAL {
         key_end = min(key_end, query + QUERIES + params.first);
     }
@@ -265,65 +419,70 @@ fn tensor_attention(
         register_tile[2] = vec4(0.0);
         register_tile[3] = vec4(0.0);
         for (var depth = 0u; depth < params.dim; depth += DEPTH) {
-            load_slices(i, query, key, start_q, start_k, depth);
+            if FEWEST {
+                load_slices_by_fours(i, query, key, start_q, start_k, depth);
+            } else {
+                load_slices(i, query, key, start_q, start_k, depth);
+            }
             workgroupBarrier();
-            for (var step = 0u; step < DEPTH4; step++) {
-                let at_q = 4u * QUERIES4 * step + select(lane_m / 2u, lane_m, OWN_QUERIES == 4u);
-                let at_k = 64u * step + lane_n;
-                add_scores(at_q, at_k, lane_m);
-                add_scores(at_q + QUERIES4, at_k + 16u, lane_m);
-                add_scores(at_q + 2u * QUERIES4, at_k + 32u, lane_m);
-                add_scores(at_q + 3u * QUERIES4, at_k + 48u, lane_m);
+            let first_q = select(lane_m / 2u, lane_m, OWN_QUERIES == 4u);
+            if FEWEST {
+                for (var column = 0u; column < min(DEPTH, params.dim - depth); column++) {
+                    add_scores(QUERIES4 * column + first_q, 16u * column + lane_n, lane_m);
+                }
+            } else {
+                for (var step = 0u; step < DEPTH4; step++) {
+                    let at_q = 4u * QUERIES4 * step + first_q;
+                    let at_k = 64u * step + lane_n;
+                    add_scores(at_q, at_k, lane_m);
+                    add_scores(at_q + QUERIES4, at_k + 16u, lane_m);
+                    add_scores(at_q + 2u * QUERIES4, at_k + 32u, lane_m);
+                    add_scores(at_q + 3u * QUERIES4, at_k + 48u, lane_m);
+                }
             }
             workgroupBarrier();
         }
-        let keys = key + 4u * lane_n + vec4(0u, 1u, 2u, 3u);
-        let seen0 = seen_keys(keys, own_end, key_end);
-        let seen1 = seen_keys(keys, own_end + 1u, key_end);
-        let seen2 = seen_keys(keys, own_end + 2u, key_end);
-        let seen3 = seen_keys(keys, own_end + 3u, key_end);
-        let s0 = select(vec4(LOWEST), register_tile[0] * params.scale, seen0);
-        let s1 = select(vec4(LOWEST), register_tile[1] * params.scale, seen1);
-        let s2 = select(vec4(LOWEST), register_tile[2] * params.scale, seen2);
-        let s3 = select(vec4(LOWEST), register_tile[3] * params.scale, seen3);
-        share(lane_n, lane_m, vec4(max_of(s0), max_of(s1), max_of(s2), max_of(s3)));
-        workgroupBarrier();
-        let next = max(most, maxima_of_rows(lane_m));
-        let scale = exp(most - next);
-        most = next;
-        let p0 = select(vec4(0.0), exp(s0 - next.x), seen0);
-        let p1 = select(vec4(0.0), exp(s1 - next.y), seen1);
-        let p2 = select(vec4(0.0), exp(s2 - next.z), seen2);
-        let p3 = select(vec4(0.0), exp(s3 - next.w), seen3);
-        total = total * scale + vec4(sum4(p0), sum4(p1), sum4(p2), sum4(p3));
-        let own_weights = 16u * OWN_QUERIES * lane_m;
-        sh_weights[own_weights + lane_n] = p0;
-        sh_weights[own_weights + 16u + lane_n] = p1;
-        if OWN_QUERIES == 4u {
-            sh_weights[own_weights + 32u + lane_n] = p2;
-            sh_weights[own_weights + 48u + lane_n] = p3;
+        let own = Own(lane_n, lane_m, own_end);
+        var scale: vec4<f32>;
+        if FEWEST {
+            scale = weigh_each(i, own, key, key_end);
+        } else {
+            scale = weigh_all(own, key, key_end, &most, &total);
         }
         scale_sums(scale);
         workgroupBarrier();
-        for (var four = 0u; four < 16u; four++) {
-            let at = own_weights + four;
-            let w0 = sh_weights[at];
-            let w1 = sh_weights[at + 16u];
-            var w2 = vec4(0.0);
-            var w3 = vec4(0.0);
-            if OWN_QUERIES == 4u {
-                w2 = sh_weights[at + 32u];
-                w3 = sh_weights[at + 48u];
+        if FEWEST && 4u * lane_n < params.columns {
+            for (var own = key; own < min(key + KEYS, key_end); own++) {
+                let at = own_weights + (own - key) / 4u;
+                let weights = vec4(sh_weights[at][(own - key) % 4u], sh_weights[at + 16u][(own - key) % 4u], 0.0, 0.0);
+                add_value(start_v, own, key_end, own_end, lane_n, weights);
             }
-            let first = key + 4u * four;
-            add_value(start_v, first, key_end, own_end, lane_n, vec4(w0.x, w1.x, w2.x, w3.x));
-            add_value(start_v, first + 1u, key_end, own_end, lane_n, vec4(w0.y, w1.y, w2.y, w3.y));
-            add_value(start_v, first + 2u, key_end, own_end, lane_n, vec4(w0.z, w1.z, w2.z, w3.z));
-            add_value(start_v, first + 3u, key_end, own_end, lane_n, vec4(w0.w, w1.w, w2.w, w3.w));
+        }
+        if !FEWEST {
+            for (var four = 0u; four < 16u; four++) {
+                let at = own_weights + four;
+                let w0 = sh_weights[at];
+                let w1 = sh_weights[at + 16u];
+                var w2 = vec4(0.0);
+                var w3 = vec4(0.0);
+                if OWN_QUERIES == 4u {
+                    w2 = sh_weights[at + 32u];
+                    w3 = sh_weights[at + 48u];
+                }
+                let first = key + 4u * four;
+                add_value(start_v, first, key_end, own_end, lane_n, vec4(w0.x, w1.x, w2.x, w3.x));
+                add_value(start_v, first + 1u, key_end, own_end, lane_n, vec4(w0.y, w1.y, w2.y, w3.y));
+                add_value(start_v, first + 2u, key_end, own_end, lane_n, vec4(w0.z, w1.z, w2.z, w3.z));
+                add_value(start_v, first + 3u, key_end, own_end, lane_n, vec4(w0.w, w1.w, w2.w, w3.w));
+            }
         }
     }
 
     workgroupBarrier();
+    if FEWEST {
+        most = sh_rows[i].xyxy;
+        total = sh_rows[i].zwzw;
+    }
     share(lane_n, lane_m, total);
     workgroupBarrier();
     var sum = sh_q[lane_m];
@@ -333,9 +492,13 @@ fn tensor_attention(
     if !SPLIT {
         scale_sums(1.0 / sum);
     }
-    let row = query + OWN_QUERIES * lane_m;
-    let row_index = (batch * params.n_q + row) * params.out_heads + head;
-    let out_split = params.splits_before + split;
+    var stored = work;
+    if FEWEST {
+        stored = sh_work;
+    }
+    let row = stored.query + OWN_QUERIES * lane_m;
+    let row_index = (stored.batch * params.n_q + row) * params.out_heads + stored.head;
+    let out_split = params.splits_before + stored.split;
     if row < params.n_q {
         store_query(row_index, out_split, lane_n, array(sums[0], sums[4], sums[8], sums[12]), most.x, sum.x);
     }

@@ -21,6 +21,9 @@ override ALIGNED: bool = true;
 override FROM: u32 = 0u;
 override FROM_Q: u32 = 0u;
 
+/// For the fewest registers: sums of weights are in workgroup memory between two steps.
+override FEWEST: bool = false;
+
 const THREADS: u32 = 256u;
 /// Keys of a step.
 const KEYS: u32 = 128u;
@@ -40,12 +43,14 @@ override SHARERS: u32 = COLUMNS4 / FOURS;
 var<workgroup> sh_q: array<vec4<f32>, ALL_COLUMNS>;
 // [lane][key]: products of the queries and the lane's part of a key; at the end, sums of each invocation.
 var<workgroup> sh_parts: array<vec4<f32>, 520>;
-// Scores, then weights, of the key of each invocation; at the end, sums of weights.
+// Scores, then weights, of the key of each invocation; at the end, sums of weights. If FEWEST, those of KEYS keys, then their sums.
 var<workgroup> sh_weights: array<vec4<f32>, 256>;
 // Maxima of eight keys; at the end, sums.
 var<workgroup> sh_eights: array<vec4<f32>, 16>;
 // Largest score of each query so far; not a private variable, which would take registers in all loops.
 var<workgroup> sh_most: vec4<f32>;
+// If FEWEST, the workgroup's split, head and batch, for the same reason.
+var<workgroup> sh_work: vec3<u32>;
 // Factors of the sums over earlier keys.
 var<workgroup> sh_factors: vec4<f32>;
 
@@ -90,13 +95,6 @@ fn multiply_keys(key: u32, start_k: u32, lane: u32) {
             let y = of_key(key + APART, next + col, col);
             products[0] += products_of(col, x);
             products[1] += products_of(col, y);
-        } else if FOURS == 1u {
-            if key < params.n_k && col < params.dim {
-                products[0] += products_of(col, four_halves_of_k(at + col, col));
-            }
-            if key + APART < params.n_k && col < params.dim {
-                products[1] += products_of(col, four_halves_of_k(next + col, col));
-            }
         } else {
             let x = halves_of_key(key, at + col, col);
             let y = halves_of_key(key + APART, next + col, col);
@@ -106,10 +104,28 @@ fn multiply_keys(key: u32, start_k: u32, lane: u32) {
     }
 }
 
+/// Computes and stores the same of the first `n` keys, one after the other.
+fn multiply_each(key: u32, n: u32, start_k: u32, slot: u32, lane: u32) {
+    for (var own = slot; own < min(n, KEYS); own += APART) {
+        let at = start_k + (key + own) * params.k.w;
+        var sum = vec4(0.0);
+        for (var col = 4u * lane; col < params.dim; col += 16u) {
+            if FROM == 0u {
+                sum += products_of(col, four_of_k(at + col, col));
+            } else {
+                sum += products_of(col, four_halves_of_k(at + col, col));
+            }
+        }
+        sh_parts[PITCH * lane + own] = sum;
+    }
+}
+
 /// Returns the products of the queries and key `own` of the step, after all lanes have stored their parts.
 fn own_product(own: u32, slot: u32, lane: u32) -> vec4<f32> {
-    sh_parts[PITCH * lane + slot] = products[0];
-    sh_parts[PITCH * lane + slot + APART] = products[1];
+    if !FEWEST {
+        sh_parts[PITCH * lane + slot] = products[0];
+        sh_parts[PITCH * lane + slot + APART] = products[1];
+    }
     workgroupBarrier();
     return (sh_parts[own] + sh_parts[PITCH + own]) + (sh_parts[2u * PITCH + own] + sh_parts[3u * PITCH + own]);
 }
@@ -194,6 +210,14 @@ fn seen_of(key: u32, key_end: u32) -> vec4<bool> {
     return seen;
 }
 
+/// Makes a weight of the scores of key i of the step, and adds it to the sums of weights. What queries see is found again, so that it is
+/// not in registers.
+fn weigh_key(i: u32, most: vec4<f32>, factor: vec4<f32>, key: u32, key_end: u32) {
+    let weight = select(vec4(0.0), exp(sh_weights[i] - most), seen_of(key, key_end));
+    sh_weights[KEYS + i] = sh_weights[KEYS + i] * factor + weight;
+    sh_weights[i] = weight;
+}
+
 /// Adds up the sums of all invocations with the same columns, and stores them as the result of a query: divided by the sum of
 /// its weights or, if SPLIT, beside its maximum and that sum. `own` are the invocation's, the second four only if FOURS is 2.
 fn store_decoded(i: u32, row: u32, row_index: u32, split: u32, own: array<vec4<f32>, 2>, most: f32, total: f32) {
@@ -247,21 +271,33 @@ fn tensor_attention_decode(
     let first_value = i / SHARERS;
     if i == 0u { sh_most = vec4(LOWEST); }
     var total = vec4(0.0);
+    if FEWEST {
+        sh_weights[i] = vec4(0.0);
+        if i == 0u { sh_work = vec3(split, head, batch); }
+    }
     keep_few_queries(i, params.q.x + batch * params.q.y + head * params.q.z);
     workgroupBarrier();
     for (var key = key_begin; key < key_end; key += KEYS) {
-        multiply_keys(key + slot, start_k, lane);
+        if FEWEST {
+            multiply_each(key, key_end - key, start_k, slot, lane);
+        } else {
+            multiply_keys(key + slot, start_k, lane);
+        }
         let product = own_product(own_key, slot, lane);
         let seen = seen_of(key + own_key, key_end);
         let score = select(vec4(LOWEST), product * params.scale, seen);
-        sh_weights[i] = score;
+        if !FEWEST || i < KEYS { sh_weights[i] = score; }
         workgroupBarrier();
         let largest = max_of_keys(i);
         let next = max(sh_most, largest);
         let factor = exp(sh_most - next);
-        let weight = select(vec4(0.0), exp(score - next), seen);
-        total = total * factor + weight;
-        sh_weights[i] = weight;
+        if FEWEST {
+            if i < KEYS { weigh_key(i, next, factor, key + i, key_end); }
+        } else {
+            let weight = select(vec4(0.0), exp(score - next), seen);
+            total = total * factor + weight;
+            sh_weights[i] = weight;
+        }
         if i == 0u { sh_factors = factor; }
         workgroupBarrier();
         if i == 0u { sh_most = next; }
@@ -269,19 +305,31 @@ fn tensor_attention_decode(
         if FOURS == 2u { scale_each(&next_sums, sh_factors); }
         let end = min(KEYS, key_end - key);
         var at = start_v + (key + first_value) * params.v.w + col;
-        for (var n = first_value; n < KEYS; n += THREADS / SHARERS) {
+        for (var n = first_value; n < select(KEYS, end, FEWEST); n += THREADS / SHARERS) {
             if n < end && col < params.dim { add_decoded(at, col, n, seen_of(key + n, key_end)); }
             at += THREADS / SHARERS * params.v.w;
         }
     }
 
     workgroupBarrier();
-    sh_weights[i] = total;
+    if FEWEST {
+        if i < KEYS { sh_weights[i] = sh_weights[KEYS + i]; }
+    } else {
+        sh_weights[i] = total;
+    }
     workgroupBarrier();
     total = sum_of_keys(i);
+    let pitch = params.out_heads;
+    if FEWEST {
+        let first = sh_work.z * params.n_q * pitch + sh_work.y;
+        for (var row = 0u; row < params.n_q; row++) {
+            let own = columns_of(&sums, row);
+            store_decoded(i, row, first + row * pitch, params.splits_before + sh_work.x, array(own, own), sh_most[row], total[row]);
+        }
+        return;
+    }
     let row_index = batch * params.n_q * params.out_heads + head;
     let to = params.splits_before + split;
-    let pitch = params.out_heads;
     store_decoded(i, 0u, row_index, to, array(columns_of(&sums, 0u), columns_of(&next_sums, 0u)), sh_most.x, total.x);
     store_decoded(i, 1u, row_index + pitch, to, array(columns_of(&sums, 1u), columns_of(&next_sums, 1u)), sh_most.y, total.y);
     store_decoded(i, 2u, row_index + 2u * pitch, to, array(columns_of(&sums, 2u), columns_of(&next_sums, 2u)), sh_most.z, total.z);

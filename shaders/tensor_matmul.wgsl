@@ -47,8 +47,8 @@ override BLOCKS_B: u32 = TILE_N4 * DEPTH / 4u;
 override BOTH: bool = BLOCKS_A + BLOCKS_B > THREADS;
 /// The smallest tiles, also for devices with the fewest registers: an invocation keeps the numbers of the one block that it loads.
 override KEEPS_ONE: bool = GROUPS_M * GROUPS_N == 1u && !BOTH;
-/// Registers suffice for one line of a block. Precondition: STAGES is 1.
-override BY_LINES: bool = KEEPS_ONE && !AHEAD;
+/// Registers suffice for four elements of a block. Precondition: STAGES is 1.
+override BY_FOURS: bool = KEEPS_ONE && !AHEAD;
 override TILE_A: u32 = DEPTH * TILE_M4;
 override TILE_B: u32 = DEPTH * TILE_N4;
 override ALL_A: u32 = STAGES * TILE_A;
@@ -152,25 +152,25 @@ fn tensor_matmul(
 
     var stage = 0u;
     // Here and below without a function for both blocks, which makes the assembler of CUDA load workgroup memory later.
-    if loads.x && !BY_LINES {
+    if loads.x && !BY_FOURS {
         if BOTH {
             block_a = block_at(true, at.x, x.x, k_begin + block_k.x, k_end);
         } else {
             block = block_at(true, at.x, x.x, k_begin + block_k.x, k_end);
         }
     }
-    if loads.y && !BY_LINES { block = block_at(false, of_b(at), of_b(x), k_begin + of_b(block_k), k_end); }
+    if loads.y && !BY_FOURS { block = block_at(false, of_b(at), of_b(x), k_begin + of_b(block_k), k_end); }
     for (var k = k_begin; k < k_end; k += DEPTH) {
-        if BY_LINES {
-            if loads.x { stage_by_lines(true, to.x, at.x, x.x, k + block_k.x, k_end); }
-            if loads.y { stage_by_lines(false, to.x, at.x, x.x, k + block_k.x, k_end); }
+        if BY_FOURS {
+            if loads.x { stage_by_fours(true, to.x, at.x, x.x, k + block_k.x, k_end); }
+            if loads.y { stage_by_fours(false, to.x, at.x, x.x, k + block_k.x, k_end); }
             at.x += DEPTH * along_k.x;
         } else {
             stage_blocks(loads, vec2(to.x, of_b(to)) + stage * vec2(TILE_A, TILE_B));
         }
         workgroupBarrier();
         let next = k + DEPTH;
-        if next < k_end && !BY_LINES {
+        if next < k_end && !BY_FOURS {
             at += DEPTH * along_k;
             if loads.x {
                 if BOTH {
@@ -181,7 +181,7 @@ fn tensor_matmul(
             }
             if loads.y { block = block_at(false, of_b(at), of_b(x), next + of_b(block_k), k_end); }
         }
-        if BY_LINES {
+        if BY_FOURS {
             accumulate_each(from_a, from_b, min(DEPTH, k_end - k));
         } else {
             accumulate_all(stage * TILE_A + from_a, stage * TILE_B + from_b);
@@ -203,5 +203,5 @@ fn tensor_matmul(
 
     let start_c = params.offset_c + tile.z * params.m * params.pitch_c;
     // One way to store them takes fewer registers than two.
-    store_products(is_inner && !BY_LINES, start_c, first_row + 4u * lane_m, first_col + 4u * lane_n);
+    store_products(is_inner && !BY_FOURS, start_c, first_row + 4u * lane_m, first_col + 4u * lane_n);
 }

@@ -74,28 +74,37 @@ fn stage_blocks(loads: vec2<bool>, to: vec2<u32>) {
     if loads.y { stage_block(B_BY_K, to.y, TILE_N4, block[0], block[1], block[2], block[3]); }
 }
 
-/// Loads a block and stores it in a tile, one line of its memory at a time, so that no more than four elements are in registers. Lines
-/// behind the end of the matrix stay as they are.
-fn stage_by_lines(from_a: bool, to: u32, at: u32, x: u32, k: u32, k_end: u32) {
-    let by_k = select(B_BY_K, A_BY_K, from_a);
+/// Returns an element of `a` or `b`.
+fn element(from_a: bool, at: u32) -> f32 {
+    if from_a {
+        return a[at >> 2u][at & 3u];
+    }
+    return b[at >> 2u][at & 3u];
+}
+
+/// Loads a block and stores it in a tile, four elements at a time, so that no more are in registers. Those behind the end of k stay as
+/// they are; a row of `a`, or a column of `b`, behind the last one is that one.
+fn stage_by_fours(from_a: bool, to: u32, at: u32, x: u32, k: u32, k_end: u32) {
     let pitch = select(params.pitch_b, params.pitch_a, from_a);
     let tile_pitch = select(TILE_N4, TILE_M4, from_a);
     let x_end = select(params.n, params.m, from_a);
-    let line = select(k, x, by_k);
-    let end = min(line + 4u, select(k_end, x_end, by_k));
-    let col = select(x, k, by_k);
-    let inside = vec4(col, col + 1u, col + 2u, col + 3u) < vec4(select(x_end, k_end, by_k));
-    // To an end that compilers do not know, so that they do not load all lines first.
-    for (var own = line; own < end; own++) {
-        let j = own - line;
-        let four = load4(from_a, at + j * pitch, inside);
-        if by_k {
-            sh_tiles[to][j] = four.x;
-            sh_tiles[to + tile_pitch][j] = four.y;
-            sh_tiles[to + 2u * tile_pitch][j] = four.z;
-            sh_tiles[to + 3u * tile_pitch][j] = four.w;
+    if x >= x_end {
+        return;
+    }
+    // To an end that compilers do not know, so that they do not load all elements first.
+    for (var own = k; own < min(k + 4u, k_end); own++) {
+        let place = to + (own - k) * tile_pitch;
+        if select(B_BY_K, A_BY_K, from_a) {
+            let last = x_end - 1u - x;
+            let first = at + own - k;
+            sh_tiles[place] = vec4(
+                element(from_a, first),
+                element(from_a, first + min(1u, last) * pitch),
+                element(from_a, first + min(2u, last) * pitch),
+                element(from_a, first + min(3u, last) * pitch),
+            );
         } else {
-            sh_tiles[to + j * tile_pitch] = four;
+            sh_tiles[place] = load4(from_a, at + (own - k) * pitch, vec4(x, x + 1u, x + 2u, x + 3u) < vec4(x_end));
         }
     }
 }

@@ -12,8 +12,8 @@ enum Tiles {
     Few([u32; 2]),
     /// `tensor_attention_many` with overrides `LANES_N`, `KEY_GROUPS` and `COL_GROUPS`.
     Many([u32; 3]),
-    /// `tensor_attention_decode` with override `FOURS`.
-    Decode(u32),
+    /// `tensor_attention_decode` with overrides `FOURS` and `FEWEST`.
+    Decode([u32; 2]),
 }
 
 /// Tiles of a workgroup.
@@ -71,11 +71,16 @@ impl Form {
         columns: 128,
         enough_groups: 512,
         min_split: 128,
-        tiles: Tiles::Decode(1),
+        tiles: Tiles::Decode([1, 0]),
     };
-    /// For keys and values of 16 bits.
+    /// For keys and values of 16 bits: 16 bytes at a time.
     const DECODE_HALVES: Self = Self {
-        tiles: Tiles::Decode(2),
+        tiles: Tiles::Decode([2, 0]),
+        ..Self::DECODE
+    };
+    /// For the fewest registers.
+    pub(super) const DECODE_FEWEST: Self = Self {
+        tiles: Tiles::Decode([1, 1]),
         ..Self::DECODE
     };
     /// Most bytes of workgroup memory of other forms than [`Self::FEWER`] and those that keep their queries there.
@@ -97,7 +102,10 @@ impl Form {
     /// Returns the fastest form on a device.
     pub(in crate::kernels) fn choose(what: &AttentionSize, limits: Limits) -> Self {
         if Self::decodes([what.n_q, what.n_k, what.dim], limits) {
-            return Self::DECODE;
+            return match limits.registers {
+                Registers::Fewest => Self::DECODE_FEWEST,
+                Registers::Few | Registers::Usual | Registers::Many => Self::DECODE,
+            };
         }
         if !limits.allow(128, Self::BYTES) {
             return Self::FEWER;
@@ -135,7 +143,7 @@ impl Form {
     /// Returns the form of few queries to keys and values of 16 bits: 16 bytes at a time, where registers suffice.
     pub(super) const fn decode_halves(limits: Limits) -> Self {
         match limits.registers {
-            Registers::Fewest => Self::DECODE,
+            Registers::Fewest => Self::DECODE_FEWEST,
             Registers::Few | Registers::Usual | Registers::Many => Self::DECODE_HALVES,
         }
     }
@@ -178,9 +186,10 @@ impl Form {
                 ("KEY_GROUPS", key_groups),
                 ("COL_GROUPS", col_groups),
             ],
-            Tiles::Decode(fours) => vec![
+            Tiles::Decode([fours, fewest]) => vec![
                 ("COLUMNS4", if dim > 64 { 32 } else { 16 }),
                 ("FOURS", fours),
+                ("FEWEST", fewest),
             ],
         }
     }
