@@ -75,7 +75,7 @@ fn stage_blocks(loads: vec2<bool>, to: vec2<u32>) {
 }
 
 /// Returns an element of `a` or `b`.
-fn element(from_a: bool, at: u32) -> f32 {
+fn one_of_factor(from_a: bool, at: u32) -> f32 {
     if from_a {
         return a[at >> 2u][at & 3u];
     }
@@ -98,10 +98,10 @@ fn stage_by_fours(from_a: bool, to: u32, at: u32, x: u32, k: u32, k_end: u32) {
             let last = x_end - 1u - x;
             let first = at + own - k;
             sh_tiles[place] = vec4(
-                element(from_a, first),
-                element(from_a, first + min(1u, last) * pitch),
-                element(from_a, first + min(2u, last) * pitch),
-                element(from_a, first + min(3u, last) * pitch),
+                one_of_factor(from_a, first),
+                one_of_factor(from_a, first + min(1u, last) * pitch),
+                one_of_factor(from_a, first + min(2u, last) * pitch),
+                one_of_factor(from_a, first + min(3u, last) * pitch),
             );
         } else {
             sh_tiles[place] = load4(from_a, at + (own - k) * pitch, vec4(x, x + 1u, x + 2u, x + 3u) < vec4(x_end));
