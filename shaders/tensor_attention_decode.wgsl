@@ -49,8 +49,8 @@ var<workgroup> sh_weights: array<vec4<f32>, 256>;
 var<workgroup> sh_eights: array<vec4<f32>, 16>;
 // Largest score of each query so far; not a private variable, which would take registers in all loops.
 var<workgroup> sh_most: vec4<f32>;
-// If FEWEST, the workgroup's split, head and batch, for the same reason.
-var<workgroup> sh_work: vec3<u32>;
+// If FEWEST, split, head and batch of the workgroup, for the same reason.
+var<workgroup> sh_origin: vec3<u32>;
 // Factors of the sums over earlier keys.
 var<workgroup> sh_factors: vec4<f32>;
 
@@ -104,12 +104,14 @@ fn multiply_keys(key: u32, start_k: u32, lane: u32) {
     }
 }
 
-/// Computes and stores the same of the first `n` keys, one after the other.
+/// Computes and stores the same, one key after the other: 0 for those that are not among the first `n`.
 fn multiply_each(key: u32, n: u32, start_k: u32, slot: u32, lane: u32) {
-    for (var own = slot; own < min(n, KEYS); own += APART) {
+    // To KEYS, which compilers do not know.
+    for (var own = slot; own < min(KEYS, KEYS - 1u + n); own += APART) {
         let at = start_k + (key + own) * params.k.w;
+        let end = select(0u, params.dim, own < n);
         var sum = vec4(0.0);
-        for (var col = 4u * lane; col < params.dim; col += 16u) {
+        for (var col = 4u * lane; col < end; col += 16u) {
             if FROM == 0u {
                 sum += products_of(col, four_of_k(at + col, col));
             } else {
@@ -273,7 +275,7 @@ fn tensor_attention_decode(
     var total = vec4(0.0);
     if FEWEST {
         sh_weights[i] = vec4(0.0);
-        if i == 0u { sh_work = vec3(split, head, batch); }
+        if i == 0u { sh_origin = vec3(split, head, batch); }
     }
     keep_few_queries(i, params.q.x + batch * params.q.y + head * params.q.z);
     workgroupBarrier();
@@ -321,10 +323,10 @@ fn tensor_attention_decode(
     total = sum_of_keys(i);
     let pitch = params.out_heads;
     if FEWEST {
-        let first = sh_work.z * params.n_q * pitch + sh_work.y;
+        let first = sh_origin.z * params.n_q * pitch + sh_origin.y;
         for (var row = 0u; row < params.n_q; row++) {
             let own = columns_of(&sums, row);
-            store_decoded(i, row, first + row * pitch, params.splits_before + sh_work.x, array(own, own), sh_most[row], total[row]);
+            store_decoded(i, row, first + row * pitch, params.splits_before + sh_origin.x, array(own, own), sh_most[row], total[row]);
         }
         return;
     }

@@ -48,33 +48,60 @@ struct Params {
 var<workgroup> sh_a: array<vec4<f32>, 256>;
 var<workgroup> sh_w: array<vec4<f32>, ALL_W>;
 
+/// Returns an element of a row of `a`, 0 behind its end. Rows behind the last one are that one, and are not stored.
+fn one_of_a_row(row: u32, k: u32) -> f32 {
+    let at = params.a_from + min(row, params.m - 1u) * params.pitch_k + min(k, params.k - 1u);
+    return select(0.0, a[at >> 2u][at & 3u], k < params.k);
+}
+
 fn four_of_a_row(row: u32, k: u32) -> vec4<f32> {
     let at = params.a_from + min(row, params.m - 1u) * params.pitch_k + min(k, params.k - 4u);
     return select(vec4(0.0), a[at >> 2u], vec4(k < params.k));
 }
 
-/// As `stage_tiles`, but a column of weights, then a row of `a`, at a time. Those behind the end stay as they are.
-fn stage_by_lines(i: u32, first_row: u32, first_col: u32, depth: u32) {
+/// Stores four weights of column n of a block.
+fn keep_column(to: u32, n: u32, four: vec4<f32>) {
+    if n == 0u {
+        sh_w[to].x = four.x;
+        sh_w[to + COLS4].x = four.y;
+        sh_w[to + 2u * COLS4].x = four.z;
+        sh_w[to + 3u * COLS4].x = four.w;
+    } else if n == 1u {
+        sh_w[to].y = four.x;
+        sh_w[to + COLS4].y = four.y;
+        sh_w[to + 2u * COLS4].y = four.z;
+        sh_w[to + 3u * COLS4].y = four.w;
+    } else if n == 2u {
+        sh_w[to].z = four.x;
+        sh_w[to + COLS4].z = four.y;
+        sh_w[to + 2u * COLS4].z = four.z;
+        sh_w[to + 3u * COLS4].z = four.w;
+    } else {
+        sh_w[to].w = four.x;
+        sh_w[to + COLS4].w = four.y;
+        sh_w[to + 2u * COLS4].w = four.z;
+        sh_w[to + 3u * COLS4].w = four.w;
+    }
+}
+
+/// As `stage_tiles`, but a column of weights, then four elements of a column of `a`, at a time.
+fn stage_columns(i: u32, first_row: u32, first_col: u32, depth: u32) {
     let k = depth + 4u * (i & 7u);
-    let col = first_col + 4u * (i >> 3u);
     let to = 4u * COLS4 * (i & 7u) + (i >> 3u);
-    // To ends that compilers do not know, so that they do not load all lines first.
-    for (var own = col; own < min(col + 4u, params.n); own++) {
-        let four = weights(own, k);
-        sh_w[to][own - col] = four.x;
-        sh_w[to + COLS4][own - col] = four.y;
-        sh_w[to + 2u * COLS4][own - col] = four.z;
-        sh_w[to + 3u * COLS4][own - col] = four.w;
+    // To 4, which compilers do not know, so that they do not load all columns first.
+    let end = min(4u, 3u + params.n);
+    for (var n = 0u; n < end; n++) {
+        keep_column(to, n, weights(first_col + 4u * (i >> 3u) + n, k));
     }
     if i < 64u {
         let row = first_row + 4u * (i >> 3u);
-        let to_a = 32u * (i & 7u) + (i >> 3u);
-        for (var own = row; own < min(row + 4u, params.m); own++) {
-            let four = four_of_a_row(own, k);
-            sh_a[to_a][own - row] = four.x;
-            sh_a[to_a + 8u][own - row] = four.y;
-            sh_a[to_a + 16u][own - row] = four.z;
-            sh_a[to_a + 24u][own - row] = four.w;
+        for (var n = 0u; n < end; n++) {
+            sh_a[32u * (i & 7u) + (i >> 3u) + 8u * n] = vec4(
+                one_of_a_row(row, k + n),
+                one_of_a_row(row + 1u, k + n),
+                one_of_a_row(row + 2u, k + n),
+                one_of_a_row(row + 3u, k + n),
+            );
         }
     }
 }
@@ -135,7 +162,7 @@ fn tensor_matmul_quantized(
         if AHEAD {
             stage_tiles(i, first_row, first_col, depth);
         } else {
-            stage_by_lines(i, first_row, first_col, depth);
+            stage_columns(i, first_row, first_col, depth);
         }
         workgroupBarrier();
         if AHEAD {

@@ -42,24 +42,20 @@ fn one_of_row(from_k: bool, at: u32) -> f32 {
     return bitcast<f32>(q[at >> 2u][at & 3u]);
 }
 
-/// Stages a column of a block of four rows; those behind the last one are that one.
-fn load_fours(from_k: bool, to: u32, row: u32, at: u32) {
+/// Returns a column of a block of four rows; a row behind the last one is that one.
+fn column_of(from_k: bool, row: u32, at: u32) -> vec4<f32> {
     let pitch = select(params.q.w, params.k.w, from_k);
     let last = select(params.n_q, params.n_k, from_k) - 1u - row;
-    let x = vec4(
+    return vec4(
         one_of_row(from_k, at),
         one_of_row(from_k, at + min(1u, last) * pitch),
         one_of_row(from_k, at + min(2u, last) * pitch),
         one_of_row(from_k, at + min(3u, last) * pitch),
     );
-    if from_k {
-        sh_k[to] = x;
-    } else {
-        sh_q[to] = x;
-    }
 }
 
-/// As `load_slices`, but a column of a block at a time. Columns behind the last one, and blocks without rows, stay as they are.
+/// As `load_slices`, but a column of a block at a time. Columns behind the last one, which no invocation reads, stay as they are;
+/// blocks without rows are 0.
 fn load_slices_by_fours(i: u32, query: u32, key: u32, start_q: u32, start_k: u32, depth: u32) {
     let block = i / DEPTH4;
     let first = 4u * (i % DEPTH4);
@@ -67,20 +63,22 @@ fn load_slices_by_fours(i: u32, query: u32, key: u32, start_q: u32, start_k: u32
     if i < KEY_LOADERS {
         let row = key + 4u * block;
         if row >= params.n_k {
+            for (var col = first; col < end; col++) { sh_k[16u * col + block] = vec4(0.0); }
             return;
         }
         let at = start_k + row * params.k.w + depth;
         for (var col = first; col < end; col++) {
-            load_fours(true, 16u * col + block, row, at + col);
+            sh_k[16u * col + block] = column_of(true, row, at + col);
         }
     } else if i < KEY_LOADERS + QUERIES4 * DEPTH4 {
         let row = query + 4u * (block - 16u);
         if row >= params.n_q {
+            for (var col = first; col < end; col++) { sh_q[QUERIES4 * col + block - 16u] = vec4(0.0); }
             return;
         }
         let at = start_q + row * params.q.w + depth;
         for (var col = first; col < end; col++) {
-            load_fours(false, QUERIES4 * col + block - 16u, row, at + col);
+            sh_q[QUERIES4 * col + block - 16u] = column_of(false, row, at + col);
         }
     }
 }

@@ -82,19 +82,19 @@ fn one_of_factor(from_a: bool, at: u32) -> f32 {
     return b[at >> 2u][at & 3u];
 }
 
-/// Loads a block and stores it in a tile, four elements at a time, so that no more are in registers. Those behind the end of k stay as
-/// they are; a row of `a`, or a column of `b`, behind the last one is that one.
+/// Loads a block and stores it in a tile, four elements at a time, so that no more are in registers. Those behind the end of k, which
+/// no invocation reads, stay as they are.
 fn stage_by_fours(from_a: bool, to: u32, at: u32, x: u32, k: u32, k_end: u32) {
     let pitch = select(params.pitch_b, params.pitch_a, from_a);
     let tile_pitch = select(TILE_N4, TILE_M4, from_a);
     let x_end = select(params.n, params.m, from_a);
-    if x >= x_end {
-        return;
-    }
     // To an end that compilers do not know, so that they do not load all elements first.
     for (var own = k; own < min(k + 4u, k_end); own++) {
         let place = to + (own - k) * tile_pitch;
-        if select(B_BY_K, A_BY_K, from_a) {
+        if x >= x_end {
+            sh_tiles[place] = vec4(0.0);
+        } else if select(B_BY_K, A_BY_K, from_a) {
+            // Rows of `a`, or columns of `b`, behind the last one are that one, and are not stored.
             let last = x_end - 1u - x;
             let first = at + own - k;
             sh_tiles[place] = vec4(
