@@ -145,7 +145,7 @@ fn tensor_attention(
         }
         scale_sums(scale);
         workgroupBarrier();
-        add_values(own, start_v, key, key_end);
+        add_step(own, start_v, key, key_end);
     }
 
     workgroupBarrier();

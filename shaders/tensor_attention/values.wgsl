@@ -49,7 +49,7 @@ fn add_value(start_v: u32, key: u32, end: u32, own_end: u32, lane_n: u32, weight
 }
 
 /// Adds the values of a step, times their weights. Weights of the invocation's queries are 16 vectors apart.
-fn add_values(own: Own, start_v: u32, key: u32, key_end: u32) {
+fn add_step(own: Own, start_v: u32, key: u32, key_end: u32) {
     let weights = 16u * OWN_QUERIES * own.lane_m;
     if FEWEST {
         let end = select(key, min(key + KEYS, key_end), 4u * own.lane_n < params.columns);
