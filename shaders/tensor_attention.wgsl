@@ -33,7 +33,7 @@ override ALIGNED: bool = true;
 override THREADS: u32 = 128u;
 /// Queries of an invocation: 4, or 2 for the fewest registers. Vectors of four queries then have only the first two.
 override OWN_QUERIES: u32 = 4u;
-/// For the fewest registers: one column or key at a time, in loops to an end that compilers do not know.
+/// For the fewest registers: one column, query or key at a time, in loops to an end that compilers do not know. DIM_GROUPS is 1 then.
 override FEWEST: bool = OWN_QUERIES == 2u;
 /// Invocations along the queries; 16 lie along the keys, or the columns of values.
 override LANES_M: u32 = THREADS / 16u;

@@ -21,7 +21,7 @@ override ALIGNED: bool = true;
 override FROM: u32 = 0u;
 override FROM_Q: u32 = 0u;
 
-/// For the fewest registers: sums of weights are in workgroup memory between two steps.
+/// For the fewest registers: one key and one result at a time; sums of weights are in workgroup memory between two steps.
 override FEWEST: bool = false;
 
 const THREADS: u32 = 256u;

@@ -82,6 +82,7 @@ fn weigh_each(i: u32, own: Own, key: u32, key_end: u32) -> vec4<f32> {
     let keys = key + 4u * own.lane_n + vec4(0u, 1u, 2u, 3u);
     let first = 32u * own.lane_m + own.lane_n;
     var most = vec2(0.0);
+    // To 2, which compilers do not know; so below.
     for (var n = 0u; n < min(2u, 1u + params.n_q); n++) {
         let products = select(register_tile[1], register_tile[0], n == 0u);
         let x = keep_scores(first + 16u * n, products, seen_keys(keys, own.end + n, key_end));
@@ -93,7 +94,6 @@ fn weigh_each(i: u32, own: Own, key: u32, key_end: u32) -> vec4<f32> {
     let next = max(before.xy, maxima_of_rows(own.lane_m).xy);
     let scale = exp(before.xy - next);
     var total = before.zw * scale;
-    // To an end that compilers do not know.
     for (var n = 0u; n < min(2u, 1u + params.n_q); n++) {
         let at = first + 16u * n;
         let seen = seen_keys(keys, own.end + n, key_end);
