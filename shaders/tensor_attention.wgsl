@@ -65,7 +65,7 @@ var<workgroup> sh_weights: array<vec4<f32>, ALL_WEIGHTS>;
 var<workgroup> sh_task: Task;
 var<workgroup> sh_rows: array<vec4<f32>, ALL_ROWS>;
 
-/// What an invocation has of a step.
+/// Place of an invocation in its workgroup, and end of the keys of its queries.
 struct Own {
     lane_n: u32,
     lane_m: u32,
@@ -73,7 +73,7 @@ struct Own {
     end: u32,
 }
 
-/// What a workgroup computes: queries from `query` on of a head, with the keys of a split.
+/// Work of a workgroup: attention of the queries from `query` on of a head to the keys of a split.
 struct Task {
     query: u32,
     split: u32,

@@ -79,7 +79,7 @@ impl Form {
         ..Self::DECODE
     };
     /// For the fewest registers.
-    pub(super) const DECODE_FEWEST: Self = Self {
+    const DECODE_FEWEST: Self = Self {
         tiles: Tiles::Decode([1, 1]),
         ..Self::DECODE
     };
@@ -102,10 +102,7 @@ impl Form {
     /// Returns the fastest form on a device.
     pub(in crate::kernels) fn choose(what: &AttentionSize, limits: Limits) -> Self {
         if Self::decodes([what.n_q, what.n_k, what.dim], limits) {
-            return match limits.registers {
-                Registers::Fewest => Self::DECODE_FEWEST,
-                Registers::Few | Registers::Usual | Registers::Many => Self::DECODE,
-            };
+            return Self::DECODE.unless_fewest(limits);
         }
         if !limits.allow(128, Self::BYTES) {
             return Self::FEWER;
@@ -142,9 +139,14 @@ impl Form {
 
     /// Returns the form of few queries to keys and values of 16 bits: 16 bytes at a time, where registers suffice.
     pub(super) const fn decode_halves(limits: Limits) -> Self {
+        Self::DECODE_HALVES.unless_fewest(limits)
+    }
+
+    /// Returns this form of few queries, or that for the fewest registers on a device that has no more.
+    const fn unless_fewest(self, limits: Limits) -> Self {
         match limits.registers {
             Registers::Fewest => Self::DECODE_FEWEST,
-            Registers::Few | Registers::Usual | Registers::Many => Self::DECODE_HALVES,
+            Registers::Few | Registers::Usual | Registers::Many => self,
         }
     }
 
