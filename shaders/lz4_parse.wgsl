@@ -28,6 +28,8 @@ override TAG_BITS: u32 = 4;
 override HASH_BYTES: u32 = 4;
 override FIFTH_MASK: u32 = select(0u, 255u, HASH_BYTES == 5);
 override LAZY: bool = false;
+// False for the fewest registers: words are loaded where they are used, and `walk` is called in one place.
+override AHEAD: bool = true;
 // True if a dictionary stands before each page.
 override DICTIONARY: bool = false;
 
@@ -47,6 +49,7 @@ override ENTRY_SHIFT: u32 = 16 + TAG_BITS;
 struct Params {
     n_bytes: u32,
     n_pages: u32,
+    // Workgroup i stops after a page of index (i + 1) * pages_per_workgroup - 1 or more.
     pages_per_workgroup: u32,
     // 0 without a dictionary.
     dictionary_bytes: u32,
@@ -115,11 +118,8 @@ fn parse_chunk(page: Page, chunk_begin: u32, first_sequence: u32, before: Progre
     let own = add_up(segment, chosen);
     let placed = scan_lanes(n_chosen(chosen), own.end);
     let anchor = max(placed.y, before.anchor);
-    var bytes = 0u;
-    if !is_empty(chosen) {
-        let start = own.first.x;
-        bytes = own.bytes + sequence_bytes(start - anchor, own.first.y - start);
-    }
+    let own_bytes = own.bytes + sequence_bytes(own.first.x - anchor, own.first.y - own.first.x);
+    let bytes = select(own_bytes, 0u, is_empty(chosen));
     let placed_bytes = scan_lanes(bytes, 0u);
     let at = first_sequence + before.n_sequences + placed.x;
     write_sequences(page, segment, chosen, anchor, at, before.bytes + placed_bytes.x);
@@ -129,13 +129,16 @@ fn parse_chunk(page: Page, chunk_begin: u32, first_sequence: u32, before: Progre
     return progress;
 }
 
-fn parse_page(page: Page, index: u32, round: ptr<function, u32>) {
+// Returns the index of a page. The index itself would take a register in all of the parse.
+fn page_index(page: Page) -> u32 {
+    return page.first_word / (PAGE_SIZE / 4);
+}
+
+// Parses a page, and returns what `sizes` says of it.
+fn parse_page(page: Page, round: ptr<function, u32>) -> u32 {
     let is_fill = find_fill(page, round);
     if is_fill || page.n < 13 {
-        if lane == 0 {
-            sizes[index] = select(page.n | KIND_STORED, 8 | KIND_FILL, is_fill);
-        }
-        return;
+        return select(page.n | KIND_STORED, 8 | KIND_FILL, is_fill);
     }
     if STAGED {
         stage(page);
@@ -147,18 +150,23 @@ fn parse_page(page: Page, index: u32, round: ptr<function, u32>) {
         atomicStore(&sh_words[AGREED], 0u);
     }
     workgroupBarrier();
-    let first_sequence = index * (PAGE_SIZE / 4) + 1;
+    let first_sequence = page.first_word + 1;
     var progress = Progress(0u, 0u, 0u, 0u);
     for (var chunk = 0u; chunk + 12 <= page.n; chunk += CHUNK) {
         progress = parse_chunk(page, chunk, first_sequence, progress, round);
     }
     if lane == 0 {
-        let literals = page.n - progress.anchor;
-        let size = progress.bytes + 1 + literals + extension(literals);
-        sequences[first_sequence - 1] = vec2(progress.n_sequences + 1, 0u);
+        sequences[page.first_word] = vec2(progress.n_sequences + 1, 0u);
         sequences[first_sequence + progress.n_sequences] = vec2(0u, progress.bytes);
-        sizes[index] = select(size, page.n | KIND_STORED, size >= page.n);
     }
+    let literals = page.n - progress.anchor;
+    let size = progress.bytes + 1 + literals + extension(literals);
+    return select(size, page.n | KIND_STORED, size >= page.n);
+}
+
+// Leaves the first word of the next page for all lanes.
+fn take_page() {
+    atomicStore(&sh_words[NEXT_PAGE], atomicAdd(&places[0], 1u) * (PAGE_SIZE / 4));
 }
 
 @compute @workgroup_size(WIDTH)
@@ -167,20 +175,23 @@ fn lz4_parse(@builtin(local_invocation_index) index_in_workgroup: u32, @builtin(
     var round = 0u;
     if lane == 0 {
         atomicStore(&sh_words[AGREED], 0u);
+        take_page();
     }
-    for (var taken = 0u; taken < params.pages_per_workgroup; taken++) {
-        if lane == 0 {
-            atomicStore(&sh_words[NEXT_PAGE], atomicAdd(&places[0], 1u));
-        }
-        let index = workgroupUniformLoad(&sh_words[NEXT_PAGE]);
+    loop {
+        let first_word = workgroupUniformLoad(&sh_words[NEXT_PAGE]);
+        let index = first_word / (PAGE_SIZE / 4);
         if index >= params.n_pages {
             break;
         }
-        let page = Page(
-            index * (PAGE_SIZE / 4),
-            page_length(index),
-            workgroup.x * CANDIDATE_WORDS,
-        );
-        parse_page(page, index, &round);
+        let page = Page(first_word, page_length(index), workgroup.x * CANDIDATE_WORDS);
+        let size = parse_page(page, &round);
+        if lane == 0 {
+            sizes[page_index(page)] = size;
+            if page_index(page) + 1 < (workgroup.x + 1) * params.pages_per_workgroup {
+                take_page();
+            } else {
+                atomicStore(&sh_words[NEXT_PAGE], NONE);
+            }
+        }
     }
 }

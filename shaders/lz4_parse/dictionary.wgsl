@@ -11,13 +11,7 @@ fn in_index(words: vec2<u32>, fifths: vec2<u32>, wanted: vec2<bool>) -> vec2<u32
     }
     let products = words * 2654435761u + (fifths & vec2(255u)) * 2246822519u;
     let buckets = products >> vec2(32 - INDEX_BITS);
-    var entries = vec2(0u);
-    if wanted.x {
-        entries.x = dictionary[buckets.x];
-    }
-    if wanted.y {
-        entries.y = dictionary[buckets.y];
-    }
+    let entries = select(vec2(0u), vec2(dictionary[buckets.x], dictionary[buckets.y]), wanted);
     // An entry is 0, or a position below bits of its product, of which the highest one is set.
     return entries ^ (((products << vec2(14u)) & vec2(0x7fff0000u)) | vec2(0x80000000u));
 }
@@ -82,6 +76,11 @@ fn dictionary_words(source: u32) -> vec3<u32> {
 
 // Returns the word that has the byte `offset` before p, of the page or of the dictionary, and the next two.
 fn source_words(page: Page, p: u32, offset: u32) -> vec3<u32> {
+    if DICTIONARY && !AHEAD {
+        let is_there = p < offset;
+        let words = three_words(page, select(p - offset, 0u, is_there));
+        return select(words, dictionary_words(select(NONE, p - offset, is_there)), is_there);
+    }
     if DICTIONARY && p < offset {
         return dictionary_words(p - offset);
     }

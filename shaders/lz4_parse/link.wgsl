@@ -29,10 +29,7 @@ fn scan_lanes(sum: u32, largest: u32) -> vec4<u32> {
     atomicStore(&sh_words[sums + lane], s);
     atomicStore(&sh_words[ends + lane], e);
     workgroupBarrier();
-    var before = vec2(0u);
-    if lane > 0 {
-        before = vec2(s - sum, atomicLoad(&sh_words[ends + lane - 1]));
-    }
+    let before = vec2(s - sum, select(0u, atomicLoad(&sh_words[ends + max(lane, 1u) - 1]), lane > 0));
     let all = vec2(atomicLoad(&sh_words[sums + WIDTH - 1]), atomicLoad(&sh_words[ends + WIDTH - 1]));
     workgroupBarrier();
     return vec4(before, all);
@@ -47,13 +44,12 @@ fn end_long_match(page: Page, round: ptr<function, u32>, owner: u32, m: u32) {
     workgroupBarrier();
     let offset = atomicLoad(&sh_words[LONG_OFFSET]);
     let verified = atomicLoad(&sh_words[LONG_END]);
+    let limit = match_limit(page.n - 5, verified, offset);
     var own = (verified & ~3u) + 8 * lane;
     loop {
-        var end = match_limit(page.n - 5, verified, offset);
-        if own < end {
-            end = min(end, own + agreeing(page, own, offset));
-        }
-        let first = agree(round, select(SETTLED, WIDTH - lane, end < own + 8 || end == match_limit(page.n - 5, verified, offset)));
+        // Lanes behind the end compare bytes before it, which counts for nothing.
+        let end = min(limit, own + agreeing(page, min(own, limit & ~3u), offset));
+        let first = agree(round, select(SETTLED, WIDTH - lane, end < own + 8 || end == limit));
         if first != SETTLED {
             if lane == WIDTH - first {
                 atomicStore(&sh_words[LONG_END], end);
@@ -76,17 +72,30 @@ fn settle(page: Page, segment: Segment, chunk_begin: u32, carry: u32, chosen: pt
     if lane == 0 {
         start = max(start, carry);
     }
-    var exit = walk(page, segment, start, chosen, false, Exit(0u, NONE));
+    var exit = Exit(0u, NONE);
+    if AHEAD {
+        exit = walk(page, segment, start, chosen, false, exit);
+    }
+    // Without AHEAD, all walks begin in one place, in the next iteration: from `next_start`, NONE for no walk.
+    var next_start = start;
+    var again = false;
     workgroupBarrier();
     loop {
+        if !AHEAD {
+            // All lanes call it, also those without a walk: compilers keep values of a branch that not all lanes take all the time.
+            let walked = walk(page, segment, next_start, chosen, again, exit);
+            exit.state = select(walked.state, exit.state, next_start == NONE);
+            exit.long = select(walked.long, exit.long, next_start == NONE);
+        }
         push_exit(section, chunk_begin, exit.state);
         workgroupBarrier();
         let pushed = max(atomicLoad(&sh_words[section + lane]), 2 * segment.begin);
-        var wish = select(WIDTH - lane, SETTLED, exit.long == NONE);
-        if lane > 0 && pushed != start {
-            start = pushed;
+        again = lane > 0 && pushed != start;
+        start = select(start, pushed, again);
+        next_start = select(NONE, pushed, again);
+        let wish = select(select(WIDTH - lane, SETTLED, exit.long == NONE), CHANGED, again);
+        if AHEAD && again {
             exit = walk(page, segment, start, chosen, true, exit);
-            wish = CHANGED;
         }
         let next = agree(round, wish);
         if next == SETTLED {
@@ -95,10 +104,13 @@ fn settle(page: Page, segment: Segment, chunk_begin: u32, carry: u32, chosen: pt
         if next != CHANGED {
             // All segments before this lane's are settled, so its long match is final.
             end_long_match(page, round, WIDTH - next, exit.long);
+            let end = atomicLoad(&sh_words[LONG_END]);
+            next_start = select(next_start, 2 * end, lane == WIDTH - next);
             if lane == WIDTH - next {
-                let end = atomicLoad(&sh_words[LONG_END]);
                 store_long_end(slot_of(segment, exit.long), end);
-                exit = walk(page, segment, 2 * end, chosen, false, exit);
+                if AHEAD {
+                    exit = walk(page, segment, next_start, chosen, false, exit);
+                }
             }
         }
         // All lanes have read this section: clear it for the iteration after the next (double buffering).

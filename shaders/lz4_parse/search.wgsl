@@ -67,17 +67,30 @@ struct Search {
     weight: u32,
 }
 
+// Returns the word before p and the two from it on; 0 before the page.
+fn words_around(page: Page, p: u32) -> vec3<u32> {
+    let words = three_words(page, max(p, 4u) - 4);
+    return select(words, vec3(0u, words.xy), p < 4);
+}
+
 // Inserts and looks up two positions per lane. With `is_edge`, some positions may be too close to the end of the page or
 // have none before them; `is_last` says that no round follows, so that nothing is prefetched.
-fn search_round(page: Page, own: Position, state: ptr<function, Search>, is_edge: bool, is_last: bool) {
+fn search_round(page: Page, state: ptr<function, Search>, is_edge: bool, is_last: bool) {
+    let shift = (lane & 1) * 16;
+    let own = Position(vec2(shift, shift + 8), shift != 0, select(lane, STAGE_END + lane, STAGED));
     let p = (*state).p;
+    if !AHEAD {
+        (*state).loaded = words_around(page, p);
+        (*state).entry = (p ^ 63) << ENTRY_SHIFT;
+        (*state).at = page.first_candidate + (p >> 1);
+    }
     let before = (*state).loaded.x;
     let low = (*state).loaded.y;
     let high = (*state).loaded.z;
     let words = vec2(funnel(low, high, own.shifts.x), funnel(low, high, own.shifts.y));
     let previous = select((before >> 24) | (low << 8), (low >> 8) | (high << 24), own.is_odd);
     // The next round's words are prefetched one iteration ahead, to hide latency.
-    if !is_edge || !is_last {
+    if AHEAD && (!is_edge || !is_last) {
         (*state).loaded = three_words(page, p + (2 * WIDTH - 4));
     }
     var run = vec2(words.x == previous, words.y == words.x);
@@ -90,8 +103,10 @@ fn search_round(page: Page, own: Position, state: ptr<function, Search>, is_edge
         inserted = searchable & !run;
     }
     let fifths = vec2(high >> own.shifts.x, high >> own.shifts.y);
-    // Loads long before their use.
-    let in_dictionary = in_index(words, fifths, searchable);
+    var in_dictionary: vec2<u32>;
+    if AHEAD {
+        in_dictionary = in_index(words, fifths, searchable);
+    }
     let products = words * 2654435761u + (fifths & vec2(FIFTH_MASK)) * 2246822519u;
     let buckets = products >> vec2(32 - BUCKET_BITS);
     // The lowest bit of the first position in its entry is 1, so the subtraction borrows from no other bit.
@@ -137,6 +152,9 @@ fn search_round(page: Page, own: Position, state: ptr<function, Search>, is_edge
         offsets = select(vec2(0u), found.offsets, found.agree);
         offsets = select(offsets, newer.offsets, newer.agree);
     }
+    if !AHEAD {
+        in_dictionary = in_index(words, fifths, run | inserted);
+    }
     offsets = candidates_of(page, sought, select(offsets, vec2(1u), run), in_dictionary);
     candidates[(*state).at] = offsets.x + offsets.y * 65536;
     if offsets.x != 0 {
@@ -157,19 +175,14 @@ fn search(page: Page) {
     workgroupBarrier();
     let rounds = (page.n - 12) / (2 * WIDTH) + 1;
     let first = 2 * lane;
-    let shift = (lane & 1) * 16;
-    let own = Position(vec2(shift, shift + 8), shift != 0, select(lane, STAGE_END + lane, STAGED));
     var state = Search(
         first,
         (first ^ 63) << ENTRY_SHIFT,
         page.first_candidate + lane,
-        three_words(page, max(first, 4u) - 4),
+        words_around(page, first),
         0u,
         1u,
     );
-    if lane < 2 {
-        state.loaded = vec3(0u, state.loaded.x, state.loaded.y);
-    }
     var round = 0u;
     for (var group = 0u; group < PAGE_SIZE / (32 * WIDTH); group++) {
         state.bits = 0u;
@@ -181,13 +194,13 @@ fn search(page: Page) {
                 if round - 1 >= max(rounds, 3u) - 3 {
                     for (var j = 0u; j < 2; j++) {
                         if round < rounds {
-                            search_round(page, own, &state, true, round + 1 == rounds);
+                            search_round(page, &state, true, round + 1 == rounds);
                         }
                         round++;
                     }
                 } else {
-                    search_round(page, own, &state, false, false);
-                    search_round(page, own, &state, false, false);
+                    search_round(page, &state, false, false);
+                    search_round(page, &state, false, false);
                     round += 2u;
                 }
             }
@@ -196,7 +209,7 @@ fn search(page: Page) {
                 if round >= rounds {
                     break;
                 }
-                search_round(page, own, &state, true, round + 1 == rounds);
+                search_round(page, &state, true, round + 1 == rounds);
                 round++;
             }
         }

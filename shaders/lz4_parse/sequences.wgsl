@@ -35,23 +35,12 @@ fn write_sequences(page: Page, segment: Segment, chosen: Chosen, anchor_before: 
     var anchor = anchor_before;
     var bytes = place;
     var left = chosen;
-    if is_empty(left) {
-        return;
-    }
-    var next = load_match(segment, take_slot(&left));
-    var offset = candidate_at(page, next.x);
     for (var k = 0u; k < SEGMENT / 4; k++) {
-        let found = next;
-        let own_offset = offset;
-        let is_last = is_empty(left);
-        if !is_last {
-            next = load_match(segment, take_slot(&left));
-            offset = candidate_at(page, next.x);
-        }
-        sequences[first + k] = vec2(found.x | (own_offset << 16), bytes | (found.y << 16));
-        if is_last {
+        if is_empty(left) {
             break;
         }
+        let found = load_match(segment, take_slot(&left));
+        sequences[first + k] = vec2(found.x | (candidate_at(page, found.x) << 16), bytes | (found.y << 16));
         bytes += sequence_bytes(found.x - anchor, found.y - found.x);
         anchor = found.y;
     }

@@ -102,8 +102,6 @@ fn store_match(slot: u32, m: u32, end: u32) {
 fn load_match(segment: Segment, slot: u32) -> vec2<u32> {
     let stored = load_slot(slot);
     let m = segment.begin + 4 * slot + (stored & 3);
-    if (stored >> 2) == LONG_CODE {
-        return vec2(m, (atomicLoad(&sh_words[long_end_word(slot)]) >> (slot & 16)) & 0xffff);
-    }
-    return vec2(m, m + 4 + (stored >> 2));
+    let long = (atomicLoad(&sh_words[long_end_word(slot)]) >> (slot & 16)) & 0xffff;
+    return vec2(m, select(m + 4 + (stored >> 2), long, (stored >> 2) == LONG_CODE));
 }

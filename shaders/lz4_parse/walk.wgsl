@@ -15,16 +15,14 @@ fn candidate_at(page: Page, p: u32) -> u32 {
 // Gathers the candidate bits of the segment, which the search has written by rounds, into workgroup memory.
 fn prepare_segment(page: Page, segment: Segment) {
     for (var k = 0u; k < SEGMENT_WORDS; k++) {
-        var bits = 0u;
         let p = segment.begin + 32 * k;
-        if p < segment.end {
-            let round = p / (2 * WIDTH);
-            let from_word = page.first_candidate + PAGE_SIZE / 2 + (round >> 4) * WIDTH + ((p >> 1) & (WIDTH - 1));
-            for (var j = 0u; j < 16; j++) {
-                bits = funnel(bits, candidates[from_word + j] >> (2 * (round & 15)), 2u);
-            }
+        let round = p / (2 * WIDTH);
+        let from_word = page.first_candidate + PAGE_SIZE / 2 + (round >> 4) * WIDTH + ((p >> 1) & (WIDTH - 1));
+        var bits = 0u;
+        for (var j = 0u; j < 16; j++) {
+            bits = funnel(bits, candidates[from_word + j] >> (2 * (round & 15)), 2u);
         }
-        atomicStore(&sh_words[k * WIDTH + lane], bits);
+        atomicStore(&sh_words[k * WIDTH + lane], select(0u, bits, p < segment.end));
     }
 }
 
@@ -72,7 +70,6 @@ struct Exit {
 // Each step compares 8 bytes, of a new match or of the current one, so that lanes with long matches stall no others.
 fn walk(page: Page, segment: Segment, start: u32, chosen: ptr<function, Chosen>, again: bool, before: Exit) -> Exit {
     let page_limit = page.n - 5;
-    var limit = page_limit;
     var p = start >> 1;
     var may_look_ahead = LAZY && (start & 1) == 0;
     let old = *chosen;
@@ -99,8 +96,8 @@ fn walk(page: Page, segment: Segment, start: u32, chosen: ptr<function, Chosen>,
                 ahead = candidate_at(page, m + 1);
             }
             p = (m + 4) & ~3u;
-            limit = match_limit(page_limit, m, offset);
         }
+        let limit = match_limit(page_limit, m, offset);
         let n = agreeing(page, p, offset);
         p = min(p + n, limit);
         var is_long = false;
@@ -124,7 +121,6 @@ fn walk(page: Page, segment: Segment, start: u32, chosen: ptr<function, Chosen>,
                 m++;
                 offset = ahead;
                 p = (m + 4) & ~3u;
-                limit = match_limit(page_limit, m, offset);
                 continue;
             }
             may_look_ahead = true;
@@ -133,7 +129,7 @@ fn walk(page: Page, segment: Segment, start: u32, chosen: ptr<function, Chosen>,
             return Exit(2 * m + 1, NONE);
         }
         let slot = slot_of(segment, m);
-        if again && has_slot(old, slot) && ((load_slot(slot) ^ m) & 3) == 0 {
+        if again & has_slot(old, slot) & (((load_slot(slot) ^ m) & 3) == 0) {
             *chosen = followed_by(*chosen, old, slot);
             return before;
         }

@@ -56,6 +56,7 @@ impl Parser {
                 ("TAG_BITS", parse.tag_bits()),
                 ("HASH_BYTES", parse.hash_bytes()),
                 ("LAZY", parse.lazy().into()),
+                limits.registers.ahead(),
             ];
         }
         if staged {
