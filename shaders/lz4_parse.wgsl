@@ -49,7 +49,7 @@ override ENTRY_SHIFT: u32 = 16 + TAG_BITS;
 struct Params {
     n_bytes: u32,
     n_pages: u32,
-    // Workgroup i stops after a page of index (i + 1) * pages_per_workgroup - 1 or more.
+    // With staged pages, workgroup i stops after this many; else after a page from 4 (i + 1) times as many on.
     pages_per_workgroup: u32,
     // 0 without a dictionary.
     dictionary_bytes: u32,
@@ -129,12 +129,12 @@ fn parse_chunk(page: Page, chunk_begin: u32, first_sequence: u32, before: Progre
     return progress;
 }
 
-// Returns the index of a page. The index itself would take a register in all of the parse.
+// Returns the index of a page, which does not take a register of its own throughout the parse.
 fn page_index(page: Page) -> u32 {
     return page.first_word / (PAGE_SIZE / 4);
 }
 
-// Parses a page, and returns what `sizes` says of it.
+// Parses a page, and returns its word of `sizes`.
 fn parse_page(page: Page, round: ptr<function, u32>) -> u32 {
     let is_fill = find_fill(page, round);
     if is_fill || page.n < 13 {
@@ -177,7 +177,9 @@ fn lz4_parse(@builtin(local_invocation_index) index_in_workgroup: u32, @builtin(
         atomicStore(&sh_words[AGREED], 0u);
         take_page();
     }
+    var taken = 0u;
     loop {
+        taken++;
         let first_word = workgroupUniformLoad(&sh_words[NEXT_PAGE]);
         let index = first_word / (PAGE_SIZE / 4);
         if index >= params.n_pages {
@@ -187,10 +189,13 @@ fn lz4_parse(@builtin(local_invocation_index) index_in_workgroup: u32, @builtin(
         let size = parse_page(page, &round);
         if lane == 0 {
             sizes[page_index(page)] = size;
-            if page_index(page) + 1 < (workgroup.x + 1) * params.pages_per_workgroup {
-                take_page();
-            } else {
+            // A bound by the index takes no register throughout the parse, as a count does. If pages are staged, workgroup memory rather than
+            // registers limits the occupancy, and workgroups that stop early would lower it.
+            let is_behind = page_index(page) / 4 >= (workgroup.x + 1) * params.pages_per_workgroup;
+            if select(is_behind, taken >= params.pages_per_workgroup, STAGED) {
                 atomicStore(&sh_words[NEXT_PAGE], NONE);
+            } else {
+                take_page();
             }
         }
     }

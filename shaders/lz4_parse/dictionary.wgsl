@@ -77,9 +77,10 @@ fn dictionary_words(source: u32) -> vec3<u32> {
 // Returns the word that has the byte `offset` before p, of the page or of the dictionary, and the next two.
 fn source_words(page: Page, p: u32, offset: u32) -> vec3<u32> {
     if DICTIONARY && !AHEAD {
-        let is_there = p < offset;
-        let words = three_words(page, select(p - offset, 0u, is_there));
-        return select(words, dictionary_words(select(NONE, p - offset, is_there)), is_there);
+        // Both are loaded; in place of the one that is not wanted, the first word of the page or the last one of the dictionary.
+        let is_before = p < offset;
+        let words = three_words(page, select(p - offset, 0u, is_before));
+        return select(words, dictionary_words(select(NONE, p - offset, is_before)), is_before);
     }
     if DICTIONARY && p < offset {
         return dictionary_words(p - offset);

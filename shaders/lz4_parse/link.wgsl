@@ -76,13 +76,13 @@ fn settle(page: Page, segment: Segment, chunk_begin: u32, carry: u32, chosen: pt
     if AHEAD {
         exit = walk(page, segment, start, chosen, false, exit);
     }
-    // Without AHEAD, all walks begin in one place, in the next iteration: from `next_start`, NONE for no walk.
+    // Without AHEAD, `walk` is called in one place, in the next iteration: from `next_start`, NONE for no walk. All lanes call it, since a
+    // compiler that runs branches with writes under a mask keeps their values in registers throughout the loop over pages.
     var next_start = start;
     var again = false;
     workgroupBarrier();
     loop {
         if !AHEAD {
-            // All lanes call it, also those without a walk: compilers keep values of a branch that not all lanes take all the time.
             let walked = walk(page, segment, next_start, chosen, again, exit);
             exit.state = select(walked.state, exit.state, next_start == NONE);
             exit.long = select(walked.long, exit.long, next_start == NONE);
