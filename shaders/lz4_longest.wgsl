@@ -62,6 +62,8 @@ struct Params {
 // them with their bits reversed, so that words that agree in more bytes have a smaller difference.
 var<workgroup> sh_slots: array<u32, SLOTS>;
 var<workgroup> sh_words: array<vec2<u32>, SLOTS>;
+// The first piece of the workgroup: read from here, it is the same for all lanes in the eyes of every compiler.
+var<workgroup> sh_first: u32;
 // One bit for each slot, set for the first slot of a bucket.
 var<workgroup> sh_begins: array<atomic<u32>, SLOT_WORDS>;
 
@@ -209,7 +211,10 @@ fn lz4_longest(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) n_workgroups: vec3<u32>,
 ) {
-    for (var piece = workgroup.x; piece < params.n_pieces; piece += n_workgroups.x) {
+    if lane == 0 {
+        sh_first = workgroup.x;
+    }
+    for (var piece = workgroupUniformLoad(&sh_first); piece < params.n_pieces; piece += n_workgroups.x) {
         let page = piece / (PAGE_SIZE / PIECE);
         let first_word = page * (PAGE_SIZE / 4);
         let first = (piece % (PAGE_SIZE / PIECE)) * PIECE;
@@ -246,8 +251,13 @@ fn lz4_longest(
         // Without a loop, an invocation keeps fewer values.
         if PIECE == WIDTH {
             let slot = CANDIDATES + lane;
-            if slot < end {
-                matches[column + 32 * sh_slots[slot]] = longest_match(first_word, slot, n);
+            if end > 0 {
+                // Lanes without a slot take the last one, so that no loop is in a branch of some lanes.
+                let own = min(slot, end - 1);
+                let found = longest_match(first_word, own, n);
+                if slot < end {
+                    matches[column + 32 * sh_slots[own]] = found;
+                }
             }
         } else {
             for (var slot = CANDIDATES + lane; slot < end; slot += WIDTH) {

@@ -58,6 +58,8 @@ var<workgroup> sh_n_listed: u32;
 var<workgroup> sh_order: array<atomic<u32>, STAGED>;
 // 1 if the page is no fill.
 var<workgroup> sh_differs: u32;
+// The first share of the workgroup: read from here, it is the same for all lanes in the eyes of every compiler.
+var<workgroup> sh_first: u32;
 // Positions in the buckets of earlier shares.
 var<workgroup> sh_earlier: atomic<u32>;
 
@@ -283,7 +285,10 @@ fn lz4_sort(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) n_workgroups: vec3<u32>,
 ) {
-    for (var index = workgroup.x; index < params.n_pages * SHARES; index += n_workgroups.x) {
+    if lane == 0 {
+        sh_first = workgroup.x;
+    }
+    for (var index = workgroupUniformLoad(&sh_first); index < params.n_pages * SHARES; index += n_workgroups.x) {
         let page = index / SHARES;
         let share = index % SHARES;
         let first_word = page * (PAGE_SIZE / 4);
