@@ -44,7 +44,7 @@ struct Sought {
     fifths: vec2<u32>,
 }
 
-// Constants of a lane for all rounds of the search.
+// The place of a lane's positions in their words, the same in all rounds of the search.
 struct Position {
     // Shift of its first position in a word, and of its second.
     shifts: vec2<u32>,
@@ -79,6 +79,7 @@ fn search_round(page: Page, state: ptr<function, Search>, is_edge: bool, is_last
     let shift = (lane & 1) * 16;
     let own = Position(vec2(shift, shift + 8), shift != 0, select(lane, STAGE_END + lane, STAGED));
     let p = (*state).p;
+    // Made from p again, these take no registers between rounds.
     if !AHEAD {
         (*state).loaded = words_around(page, p);
         (*state).entry = (p ^ 63) << ENTRY_SHIFT;

@@ -129,6 +129,7 @@ fn walk(page: Page, segment: Segment, start: u32, chosen: ptr<function, Chosen>,
             return Exit(2 * m + 1, NONE);
         }
         let slot = slot_of(segment, m);
+        // No `&&`: a branch before the load takes registers that 64 KiB pages need.
         if again & has_slot(old, slot) & (((load_slot(slot) ^ m) & 3) == 0) {
             *chosen = followed_by(*chosen, old, slot);
             return before;
