@@ -30,6 +30,8 @@ override FIFTH_MASK: u32 = select(0u, 255u, HASH_BYTES == 5);
 override LAZY: bool = false;
 // False for the fewest registers: words are loaded where they are used, and `walk` is called in one place.
 override AHEAD: bool = true;
+// True if a workgroup stops after `pages_per_workgroup` pages. Counting them takes a register throughout the parse.
+override COUNTED: bool = true;
 // True if a dictionary stands before each page.
 override DICTIONARY: bool = false;
 
@@ -49,7 +51,7 @@ override ENTRY_SHIFT: u32 = 16 + TAG_BITS;
 struct Params {
     n_bytes: u32,
     n_pages: u32,
-    // With staged pages, workgroup i stops after this many; else after a page from 4 (i + 1) times as many on.
+    // The most pages that a workgroup parses, if COUNTED.
     pages_per_workgroup: u32,
     // 0 without a dictionary.
     dictionary_bytes: u32,
@@ -189,10 +191,7 @@ fn lz4_parse(@builtin(local_invocation_index) index_in_workgroup: u32, @builtin(
         let size = parse_page(page, &round);
         if lane == 0 {
             sizes[page_index(page)] = size;
-            // A bound by the index takes no register throughout the parse, as a count does. If pages are staged, workgroup memory rather than
-            // registers limits the occupancy, and workgroups that stop early would lower it.
-            let is_behind = page_index(page) / 4 >= (workgroup.x + 1) * params.pages_per_workgroup;
-            if select(is_behind, taken >= params.pages_per_workgroup, STAGED) {
+            if COUNTED && taken >= params.pages_per_workgroup {
                 atomicStore(&sh_words[NEXT_PAGE], NONE);
             } else {
                 take_page();

@@ -317,9 +317,9 @@ pub(super) fn with_params(slots: &[Slot], params: Arg) -> Vec<Arg> {
     buffers.chain([params]).collect()
 }
 
-/// Returns the number of pages that bounds a workgroup of `lz4_parse`. Workgroups take pages from a shared queue, so resident ones
-/// may process several times their share; the bound keeps each one short on devices with few resident workgroups. If pages are not
-/// staged, workgroup i stops after a page from 4 (i + 1) times this number on, and the last ones take what is left.
+/// Returns the maximum number of pages that one workgroup of `lz4_parse` processes, where they are counted. Workgroups take pages from
+/// a shared queue, so resident ones may process several times their share; the bound keeps each one short on devices with few
+/// resident workgroups.
 pub(super) fn pages_per_parser(n_pages: u32, n_parsers: u32) -> u32 {
     if n_pages <= n_parsers {
         1

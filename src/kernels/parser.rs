@@ -57,6 +57,8 @@ impl Parser {
                 ("HASH_BYTES", parse.hash_bytes()),
                 ("LAZY", parse.lazy().into()),
                 limits.registers.ahead(),
+                // With one resident workgroup for each parser, all of them share the pages.
+                ("COUNTED", compute_units.is_none().into()),
             ];
         }
         if staged {
