@@ -5,7 +5,8 @@
 // lane takes two adjacent positions per round; in the parse, a segment of consecutive positions.
 //
 // pages       PAGE_SIZE bytes each, back to back; the last may be shorter
-// candidates  scratch, CANDIDATE_WORDS per workgroup: two 16-bit offsets per word, 0 for none; then one bit per position
+// candidates  scratch, CANDIDATE_WORDS per workgroup: two 16-bit offsets per word, 0 for none; then one bit per position; then the number
+//             of pages parsed, of 32 words
 // sequences   PAGE_SIZE / 4 entries per page. Entry 0: (n, 0). Entries 1..=n, of which the last holds only literals:
 //             (start of match | offset << 16, place in the block | end of match << 16)
 // sizes       one word per page: length of its block in bytes | kind << 30; kind 0 LZ4, 1 stored, 2 fill
@@ -30,8 +31,6 @@ override FIFTH_MASK: u32 = select(0u, 255u, HASH_BYTES == 5);
 override LAZY: bool = false;
 // False for the fewest registers: words are loaded where they are used, and `walk` is called in one place.
 override AHEAD: bool = true;
-// True if a workgroup stops after `pages_per_workgroup` pages. Counting them takes a register throughout the parse.
-override COUNTED: bool = true;
 // True if a dictionary stands before each page.
 override DICTIONARY: bool = false;
 
@@ -43,7 +42,7 @@ override BUCKETS: u32 = 1u << BUCKET_BITS;
 override CHUNK: u32 = min(PAGE_SIZE, BUCKETS * 8);
 override SEGMENT: u32 = CHUNK / WIDTH;
 override SEGMENT_WORDS: u32 = SEGMENT / 32;
-override CANDIDATE_WORDS: u32 = PAGE_SIZE / 2 + PAGE_SIZE / 32;
+override CANDIDATE_WORDS: u32 = PAGE_SIZE / 2 + PAGE_SIZE / 32 + 32;
 override TAG_MASK: u32 = (1u << TAG_BITS) - 1;
 // Lowest bit of the position of an entry in the upper half of a bucket.
 override ENTRY_SHIFT: u32 = 16 + TAG_BITS;
@@ -51,7 +50,7 @@ override ENTRY_SHIFT: u32 = 16 + TAG_BITS;
 struct Params {
     n_bytes: u32,
     n_pages: u32,
-    // The most pages that a workgroup parses, if COUNTED.
+    // The most pages that a workgroup parses.
     pages_per_workgroup: u32,
     // 0 without a dictionary.
     dictionary_bytes: u32,
@@ -166,6 +165,14 @@ fn parse_page(page: Page, round: ptr<function, u32>) -> u32 {
     return select(size, page.n | KIND_STORED, size >= page.n);
 }
 
+// Counts a page of this workgroup, and returns true if it was the last one. A count in a register would take that throughout the parse.
+fn is_last(page: Page) -> bool {
+    let at = page.first_candidate + CANDIDATE_WORDS - 32;
+    let n = candidates[at] + 1;
+    candidates[at] = n;
+    return n >= params.pages_per_workgroup;
+}
+
 // Leaves the first word of the next page for all lanes.
 fn take_page() {
     atomicStore(&sh_words[NEXT_PAGE], atomicAdd(&places[0], 1u) * (PAGE_SIZE / 4));
@@ -177,11 +184,10 @@ fn lz4_parse(@builtin(local_invocation_index) index_in_workgroup: u32, @builtin(
     var round = 0u;
     if lane == 0 {
         atomicStore(&sh_words[AGREED], 0u);
+        candidates[(workgroup.x + 1) * CANDIDATE_WORDS - 32] = 0u;
         take_page();
     }
-    var taken = 0u;
     loop {
-        taken++;
         let first_word = workgroupUniformLoad(&sh_words[NEXT_PAGE]);
         let index = first_word / (PAGE_SIZE / 4);
         if index >= params.n_pages {
@@ -191,7 +197,7 @@ fn lz4_parse(@builtin(local_invocation_index) index_in_workgroup: u32, @builtin(
         let size = parse_page(page, &round);
         if lane == 0 {
             sizes[page_index(page)] = size;
-            if COUNTED && taken >= params.pages_per_workgroup {
+            if is_last(page) {
                 atomicStore(&sh_words[NEXT_PAGE], NONE);
             } else {
                 take_page();

@@ -87,8 +87,8 @@ const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Acce
     // - `lz4_begin` writes word 0 of the places, which every job has.
     // - `lz4_parse` processes pages below `n_pages`, reads words of the page below `n` and at most 32 bytes after them, and
     //   compares candidates' offsets with the position before it reads there. Scratch is indexed by workgroup (the grid is
-    //   as many as there is scratch for) and by positions below PAGE_SIZE; every loop advances in the page, and the loop over pages in the
-    //   counter of pages taken.
+    //   as many as there is scratch for) and by positions below PAGE_SIZE, behind which there is a count; every loop advances in the
+    //   page, and the loop over pages in the counter of pages taken.
     //   With a dictionary, offsets above the position are those of the dictionary, which matches do not leave: they lead to
     //   positions of its index, which eight bytes follow, or to later ones before its end, and the kernel reads at most two
     //   words behind that. Its index has a word for each bucket.

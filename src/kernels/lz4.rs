@@ -317,8 +317,8 @@ pub(super) fn with_params(slots: &[Slot], params: Arg) -> Vec<Arg> {
     buffers.chain([params]).collect()
 }
 
-/// Returns the maximum number of pages that one workgroup of `lz4_parse` processes, where they are counted. Workgroups take pages from
-/// a shared queue, so resident ones may process several times their share; the bound keeps each one short on devices with few
+/// Returns the maximum number of pages that one workgroup of `lz4_parse` processes. Workgroups take pages from a shared
+/// queue, so resident ones may process several times their share; the bound keeps each one short on devices with few
 /// resident workgroups.
 pub(super) fn pages_per_parser(n_pages: u32, n_parsers: u32) -> u32 {
     if n_pages <= n_parsers {

@@ -34,7 +34,7 @@ impl Parser {
         let bucket_bits = parse.as_ref().map_or(9, Parse::bucket_bits);
         let width = width(page_size).max(limits.subgroup_width());
         let width = limits.width(width);
-        let candidate_bytes = 4 * u64::from(page_size / 2 + page_size / 32);
+        let candidate_bytes = 4 * u64::from(page_size / 2 + page_size / 32 + 32);
         let bucket_bytes = 4 << bucket_bits;
         let staged_bytes = 4 * staged_words(page_size, width);
         let has_room = |compute_units| {
@@ -57,8 +57,6 @@ impl Parser {
                 ("HASH_BYTES", parse.hash_bytes()),
                 ("LAZY", parse.lazy().into()),
                 limits.registers.ahead(),
-                // With one resident workgroup for each parser, all of them share the pages.
-                ("COUNTED", compute_units.is_none().into()),
             ];
         }
         if staged {
