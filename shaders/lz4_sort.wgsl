@@ -141,14 +141,19 @@ fn count_positions(lane: u32, first_word: u32, n_searchable: u32, share: u32) {
     }
 }
 
-// Returns the sum of `sh_sums` of the lanes before this one. Comparisons of all lanes would take two scalar registers each on AMD, and so
-// would branches.
-fn sum_before(lane: u32) -> u32 {
-    var sum = 0u;
-    for (var i = 0u; i < 32; i++) {
-        sum += sh_sums[i] & u32(i32(i - lane) >> 31);
+// Returns the sum of `own` of the lanes before this one. A loop to `lane` would be unrolled to 32 branches in each other, which take two
+// scalar registers each on AMD.
+fn sum_before(lane: u32, own: u32) -> u32 {
+    var sum = own;
+    for (var d = 1u; d < 32; d *= 2) {
+        sh_sums[lane] = sum;
+        workgroupBarrier();
+        if lane >= d {
+            sum += sh_sums[lane - d];
+        }
+        workgroupBarrier();
     }
-    return sum;
+    return sum - own;
 }
 
 // Replaces the number of positions of each bucket by its first slot.
@@ -160,9 +165,7 @@ fn place_buckets(lane: u32) {
         let counts = atomicLoad(&sh_buckets[i]);
         own += (counts & 0xffff) + (counts >> 16);
     }
-    sh_sums[lane] = own;
-    workgroupBarrier();
-    var slot = atomicLoad(&sh_earlier) + sum_before(lane);
+    var slot = atomicLoad(&sh_earlier) + sum_before(lane, own);
     for (var i = row; i < row + ROW; i++) {
         let counts = atomicLoad(&sh_buckets[i]);
         let second = slot + (counts & 0xffff);
@@ -218,7 +221,10 @@ fn list_positions(lane: u32, first_word: u32, start: u32, n_held: u32, n_searcha
         | (mine_of_four(begin + 12, words.first.w, words.last, n_searchable, share) << 12);
     sh_sums[lane] = countOneBits(bits);
     workgroupBarrier();
-    var to = n_held + sum_before(lane);
+    var to = n_held;
+    for (var i = 0u; i < 32; i++) {
+        to += select(0u, sh_sums[i], i < lane);
+    }
     while bits != 0 {
         let k = countTrailingZeros(bits);
         let word = funnel(word_of(words, k / 4), word_of(words, k / 4 + 1), 8 * (k & 3));
