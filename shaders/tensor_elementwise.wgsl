@@ -13,6 +13,9 @@
 // Invocations of a workgroup.
 override THREADS: u32 = 256u;
 
+// False for the fewest registers: one group after the other.
+override AHEAD: bool = true;
+
 // Operation of each step, as `kernels::tensor::Step` numbers them; 0 is none.
 override STEP_0: u32 = 0u;
 override STEP_1: u32 = 0u;
@@ -160,6 +163,19 @@ fn tensor_elementwise(
 ) {
     let last = (params.n - 1u) / 4u;
     let i = (group.y * groups.x + group.x) * 4u * THREADS + lane;
+    if !AHEAD {
+        // Four, which the compiler does not see: it would have the loads of all in flight otherwise.
+        let n_groups = min(4u, 3u + params.n);
+        for (var k = 0u; k < n_groups; k++) {
+            let own = i + k * THREADS;
+            let at = min(own, last);
+            let result = apply_steps(four_of_a(at), four_of_b(at));
+            if own <= last {
+                store_four(own, result);
+            }
+        }
+        return;
+    }
     // All loads first, so that they are in flight together; indices are clamped to the last group.
     let i0 = min(i, last);
     let i1 = min(i + THREADS, last);

@@ -18,6 +18,8 @@
 override BFLOAT: bool = false;
 // Rows per workgroup: 1 to 4.
 override ROWS: u32 = 1u;
+// False for the fewest registers: one row, and one run of one column at a time.
+override AHEAD: bool = true;
 // Columns of an invocation: 4, or 2 for devices with few registers, where the other two are 0.
 override COLS: u32 = 4u;
 
@@ -166,8 +168,46 @@ fn add_run(at: u32, p: vec4<u32>, q: vec4<u32>, r: vec4<u32>, s: vec4<u32>, plac
     add_four_values(at + 3u, vec4(p.w, q.w, r.w, s.w), place);
 }
 
+/// Returns the vector of `a`, from the start of a row on, at which the first run of `part` starts, and that of its second run. Runs of 4 or
+/// 5 bits are 32 weights apart, of 6 bits 64, of 8 bits 16.
+fn run_starts(part: u32) -> vec2<u32> {
+    if BITS == 8u {
+        return 8u * part + vec2(0u, 4u);
+    }
+    if BITS == 6u {
+        return 64u * (part >> 3u) + 32u * ((part >> 2u) & 1u) + 8u * ((part >> 1u) & 1u) + 4u * (part & 1u) + vec2(0u, 16u);
+    }
+    return 64u * (part >> 3u) + 16u * ((part >> 1u) & 3u) + 4u * (part & 1u) + vec2(0u, 8u);
+}
+
+/// Returns the second run of a part in place of the first, or the part.
+fn with_run(part: Part, second: bool) -> Part {
+    let run = select(part.first, part.second >> vec4(select(0u, 4u, BITS == 4u)), second);
+    return Part(run, run, select(part.factors, part.factors.zwzw, second));
+}
+
+/// Adds the products of the packed weights of two columns from `part` of their rows, for the fewest registers and one row: one run of one
+/// column after the other. The number of runs is unknown to the compiler, which would load all of them first otherwise.
+fn add_runs(cols: vec2<u32>, part: u32) {
+    let starts = run_starts(part);
+    let n_runs = min(4u, 3u + params.m);
+    for (var k = 0u; k < n_runs; k++) {
+        let second = (k & 2u) != 0u;
+        let run = with_run(load_part(cols[k & 1u], part), second);
+        add_run(select(starts.x, starts.y, second), run.first, vec4(0u), vec4(0u), vec4(0u), 0u);
+        let sum = run.factors.x * run_sums[0].x - run.factors.y * row_sums[0];
+        sums[0] += select(vec4(sum, 0.0, 0.0, 0.0), vec4(0.0, sum, 0.0, 0.0), vec4((k & 1u) != 0u));
+        run_sums[0] = vec4(0.0);
+        row_sums = vec4(0.0);
+    }
+}
+
 /// Adds the products of the packed weights of each column from `part`, which counts 32 weights, of its row.
 fn add_packed(cols: vec4<u32>, part: u32) {
+    if !AHEAD && BITS > 4u {
+        add_runs(cols.xy, part);
+        return;
+    }
     let p = load_part(cols.x, part);
     let q = load_part(cols.y, part);
     var r: Part;
@@ -176,23 +216,13 @@ fn add_packed(cols: vec4<u32>, part: u32) {
         r = load_part(cols.z, part);
         s = load_part(cols.w, part);
     }
-    // Runs of 4 or 5 bits are 32 weights apart, of 6 bits 64, of 8 bits 16.
-    var at = 64u * (part >> 3u) + 16u * ((part >> 1u) & 3u) + 4u * (part & 1u);
-    var next = at + 8u;
-    if BITS == 6u {
-        at = 64u * (part >> 3u) + 32u * ((part >> 2u) & 1u) + 8u * ((part >> 1u) & 1u) + 4u * (part & 1u);
-        next = at + 16u;
-    }
-    if BITS == 8u {
-        at = 8u * part;
-        next = at + 4u;
-    }
-    add_run(at, p.first, q.first, r.first, s.first, 0u);
+    let starts = run_starts(part);
+    add_run(starts.x, p.first, q.first, r.first, s.first, 0u);
     end_run(
         vec4(p.factors.x, q.factors.x, r.factors.x, s.factors.x),
         vec4(p.factors.y, q.factors.y, r.factors.y, s.factors.y),
     );
-    add_run(next, p.second, q.second, r.second, s.second, select(0u, 4u, BITS == 4u));
+    add_run(starts.y, p.second, q.second, r.second, s.second, select(0u, 4u, BITS == 4u));
     end_run(
         vec4(p.factors.z, q.factors.z, r.factors.z, s.factors.z),
         vec4(p.factors.w, q.factors.w, r.factors.w, s.factors.w),

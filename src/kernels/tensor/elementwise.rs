@@ -252,6 +252,10 @@ fn launch(what: &Elementwise<'_>, [from, to]: [u64; 2], limits: Limits) -> Launc
         ("LAYOUT_A", layout(&what.a)),
         ("LAYOUT_B", what.b.as_ref().map_or(2, layout)),
     ];
+    // The indices of strided elements take registers.
+    if overrides.contains(&("LAYOUT_A", 1)) || overrides.contains(&("LAYOUT_B", 1)) {
+        overrides.push(limits.registers.ahead());
+    }
     overrides.extend(type_override(what.dtype));
     let names = ["STEP_0", "STEP_1", "STEP_2", "STEP_3"];
     let codes = what.steps.iter().map(|step| step.code());

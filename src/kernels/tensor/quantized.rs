@@ -238,7 +238,7 @@ impl QuantizedProduct {
                 overrides.push(("COLS", sizes.cols() as u32));
                 overrides.push(("WIDTH", width as u32));
                 if sizes.has_few {
-                    overrides.push(("FEW_REGISTERS", 1));
+                    overrides.extend([("FEW_REGISTERS", 1), limits.registers.ahead()]);
                 }
                 &MATVEC_QUANTIZED
             }
