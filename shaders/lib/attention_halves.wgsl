@@ -13,34 +13,32 @@ struct Eight {
 
 // The bits of two adjacent elements of 16 bits, as they lie in a word; those behind the end of the row are 0.
 
+/// Returns the elements at two places, each of a word.
+fn pair_of_words(words: vec2<u32>, places: vec2<u32>, col: u32) -> u32 {
+    let halves = (words >> ((places & vec2(1u)) << vec2(4u))) & vec2(0xffffu);
+    let kept = select(vec2(0u), halves, vec2(col, col + 1u) < vec2(params.dim));
+    return kept.x | (kept.y << 16u);
+}
+
 fn pair_of_q(at: u32, col: u32) -> u32 {
-    var bits = 0u;
-    if col < params.dim { bits = (q[at >> 3u][(at >> 1u) & 3u] >> ((at & 1u) << 4u)) & 0xffffu; }
-    if col + 1u < params.dim {
-        let next = at + 1u;
-        bits |= (q[next >> 3u][(next >> 1u) & 3u] >> ((next & 1u) << 4u)) << 16u;
-    }
-    return bits;
+    let first = inside(at, col, params.dim);
+    let second = inside(at + 1u, col + 1u, params.dim);
+    let pair = vec2(q[first >> 3u][(first >> 1u) & 3u], q[second >> 3u][(second >> 1u) & 3u]);
+    return pair_of_words(pair, vec2(first, second), col);
 }
 
 fn pair_of_k(at: u32, col: u32) -> u32 {
-    var bits = 0u;
-    if col < params.dim { bits = (k[at >> 3u][(at >> 1u) & 3u] >> ((at & 1u) << 4u)) & 0xffffu; }
-    if col + 1u < params.dim {
-        let next = at + 1u;
-        bits |= (k[next >> 3u][(next >> 1u) & 3u] >> ((next & 1u) << 4u)) << 16u;
-    }
-    return bits;
+    let first = inside(at, col, params.dim);
+    let second = inside(at + 1u, col + 1u, params.dim);
+    let pair = vec2(k[first >> 3u][(first >> 1u) & 3u], k[second >> 3u][(second >> 1u) & 3u]);
+    return pair_of_words(pair, vec2(first, second), col);
 }
 
 fn pair_of_v(at: u32, col: u32) -> u32 {
-    var bits = 0u;
-    if col < params.dim { bits = (v[at >> 3u][(at >> 1u) & 3u] >> ((at & 1u) << 4u)) & 0xffffu; }
-    if col + 1u < params.dim {
-        let next = at + 1u;
-        bits |= (v[next >> 3u][(next >> 1u) & 3u] >> ((next & 1u) << 4u)) << 16u;
-    }
-    return bits;
+    let first = inside(at, col, params.dim);
+    let second = inside(at + 1u, col + 1u, params.dim);
+    let pair = vec2(v[first >> 3u][(first >> 1u) & 3u], v[second >> 3u][(second >> 1u) & 3u]);
+    return pair_of_words(pair, vec2(first, second), col);
 }
 
 /// Returns eight elements of a key or a value.
