@@ -62,7 +62,8 @@ struct Params {
 // them with their bits reversed, so that words that agree in more bytes have a smaller difference.
 var<workgroup> sh_slots: array<u32, SLOTS>;
 var<workgroup> sh_words: array<vec2<u32>, SLOTS>;
-// The first piece of the workgroup: read from here, it is the same for all lanes in the eyes of every compiler.
+// Without AHEAD, the first piece of the workgroup: read from here, it is the same for all lanes in the eyes of every compiler. Adrenos run
+// fewer waves with it.
 var<workgroup> sh_first: u32;
 // One bit for each slot, set for the first slot of a bucket.
 var<workgroup> sh_begins: array<atomic<u32>, SLOT_WORDS>;
@@ -211,10 +212,14 @@ fn lz4_longest(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) n_workgroups: vec3<u32>,
 ) {
-    if lane == 0 {
-        sh_first = workgroup.x;
+    var own_first = workgroup.x;
+    if !AHEAD {
+        if lane == 0 {
+            sh_first = workgroup.x;
+        }
+        own_first = workgroupUniformLoad(&sh_first);
     }
-    for (var piece = workgroupUniformLoad(&sh_first); piece < params.n_pieces; piece += n_workgroups.x) {
+    for (var piece = own_first; piece < params.n_pieces; piece += n_workgroups.x) {
         let page = piece / (PAGE_SIZE / PIECE);
         let first_word = page * (PAGE_SIZE / 4);
         let first = (piece % (PAGE_SIZE / PIECE)) * PIECE;

@@ -4,7 +4,7 @@ use super::compare::eight;
 use super::dictionary::{BUCKET_BITS, Padded};
 use super::lanes::Lanes;
 use super::parse::{HASH_MULTIPLIER, LAST_LITERALS, MATCH_START_MARGIN};
-use super::slots::Slots;
+use super::slots::{CANDIDATES, Slots};
 use super::sorted::REACH;
 
 /// Candidates of a position in a dictionary.
@@ -85,14 +85,22 @@ impl SortedDictionary {
             let begin = *self.begins.get_unchecked(hash) as usize;
             let end = *self.begins.get_unchecked(hash + 1) as usize;
             let mut n = IN_DICTIONARY.min(end - begin);
-            let furthest = (p + self.n_bytes).saturating_sub(REACH);
-            while n > 0 && self.slots.position(end, n) < furthest {
-                n -= 1;
-            }
             if n == 0 {
                 return None;
             }
-            let fours = self.slots.agreeing::<L>(end, n, own, 0);
+            // Where no candidate has the same word, no other line of the index is read.
+            let mut fours = self.slots.agreeing::<L>(end, n, own, 0);
+            if fours == 0 {
+                return None;
+            }
+            let furthest = (p + self.n_bytes).saturating_sub(REACH);
+            while self.slots.position(end, n) < furthest {
+                n -= 1;
+                if n == 0 {
+                    return None;
+                }
+            }
+            fours &= u64::MAX << (CANDIDATES - n);
             if fours == 0 {
                 return None;
             }
