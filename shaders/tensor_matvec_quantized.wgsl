@@ -180,14 +180,14 @@ fn run_starts(part: u32) -> vec2<u32> {
     return 64u * (part >> 3u) + 16u * ((part >> 1u) & 3u) + 4u * (part & 1u) + vec2(0u, 8u);
 }
 
-/// Returns the second run of a part in place of the first, or the part.
+/// Returns the first run of a part, or the second in its place.
 fn with_run(part: Part, second: bool) -> Part {
-    let run = select(part.first, part.second >> vec4(select(0u, 4u, BITS == 4u)), second);
+    let run = select(part.first, part.second, second);
     return Part(run, run, select(part.factors, part.factors.zwzw, second));
 }
 
-/// Adds the products of the packed weights of two columns from `part` of their rows, for the fewest registers and one row: one run of one
-/// column after the other. The number of runs is unknown to the compiler, which would load all of them first otherwise.
+/// Adds the products of the packed weights of two columns from `part` of their rows, for the fewest registers, one row and more than 4 bits:
+/// one run of one column after the other. The number of runs is unknown to the compiler, which would load all of them first otherwise.
 fn add_runs(cols: vec2<u32>, part: u32) {
     let starts = run_starts(part);
     let n_runs = min(4u, 3u + params.m);
