@@ -5,8 +5,8 @@
 // lane takes two adjacent positions per round; in the parse, a segment of consecutive positions.
 //
 // pages       PAGE_SIZE bytes each, back to back; the last may be shorter
-// candidates  scratch, CANDIDATE_WORDS per workgroup: two 16-bit offsets per word, 0 for none; then one bit per position; then the number
-//             of pages parsed, of 32 words
+// candidates  scratch, CANDIDATE_WORDS per workgroup: two 16-bit offsets per word, 0 for none; then one bit per position; then
+//             COUNT_WORDS
 // sequences   PAGE_SIZE / 4 entries per page. Entry 0: (n, 0). Entries 1..=n, of which the last holds only literals:
 //             (start of match | offset << 16, place in the block | end of match << 16)
 // sizes       one word per page: length of its block in bytes | kind << 30; kind 0 LZ4, 1 stored, 2 fill
@@ -42,7 +42,9 @@ override BUCKETS: u32 = 1u << BUCKET_BITS;
 override CHUNK: u32 = min(PAGE_SIZE, BUCKETS * 8);
 override SEGMENT: u32 = CHUNK / WIDTH;
 override SEGMENT_WORDS: u32 = SEGMENT / 32;
-override CANDIDATE_WORDS: u32 = PAGE_SIZE / 2 + PAGE_SIZE / 32 + 32;
+// Words at the end of a workgroup's scratch, the first of which counts the pages parsed.
+const COUNT_WORDS: u32 = 32;
+override CANDIDATE_WORDS: u32 = PAGE_SIZE / 2 + PAGE_SIZE / 32 + COUNT_WORDS;
 override TAG_MASK: u32 = (1u << TAG_BITS) - 1;
 // Lowest bit of the position of an entry in the upper half of a bucket.
 override ENTRY_SHIFT: u32 = 16 + TAG_BITS;
@@ -165,12 +167,12 @@ fn parse_page(page: Page, round: ptr<function, u32>) -> u32 {
     return select(size, page.n | KIND_STORED, size >= page.n);
 }
 
-// Counts a page of this workgroup, and returns true if it was the last one. A count in a register would take that throughout the parse.
-fn is_last(page: Page) -> bool {
-    let at = page.first_candidate + CANDIDATE_WORDS - 32;
+// Counts a page of this workgroup, and returns their number. A count in a register would take it throughout the parse.
+fn count_page(page: Page) -> u32 {
+    let at = page.first_candidate + CANDIDATE_WORDS - COUNT_WORDS;
     let n = candidates[at] + 1;
     candidates[at] = n;
-    return n >= params.pages_per_workgroup;
+    return n;
 }
 
 // Leaves the first word of the next page for all lanes.
@@ -184,7 +186,7 @@ fn lz4_parse(@builtin(local_invocation_index) index_in_workgroup: u32, @builtin(
     var round = 0u;
     if lane == 0 {
         atomicStore(&sh_words[AGREED], 0u);
-        candidates[(workgroup.x + 1) * CANDIDATE_WORDS - 32] = 0u;
+        candidates[(workgroup.x + 1) * CANDIDATE_WORDS - COUNT_WORDS] = 0u;
         take_page();
     }
     loop {
@@ -197,7 +199,7 @@ fn lz4_parse(@builtin(local_invocation_index) index_in_workgroup: u32, @builtin(
         let size = parse_page(page, &round);
         if lane == 0 {
             sizes[page_index(page)] = size;
-            if is_last(page) {
+            if count_page(page) >= params.pages_per_workgroup {
                 atomicStore(&sh_words[NEXT_PAGE], NONE);
             } else {
                 take_page();

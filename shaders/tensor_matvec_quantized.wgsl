@@ -180,12 +180,6 @@ fn run_starts(part: u32) -> vec2<u32> {
     return 64u * (part >> 3u) + 16u * ((part >> 1u) & 3u) + 4u * (part & 1u) + vec2(0u, 8u);
 }
 
-/// Returns the first run of a part, or the second in its place.
-fn with_run(part: Part, second: bool) -> Part {
-    let run = select(part.first, part.second, second);
-    return Part(run, run, select(part.factors, part.factors.zwzw, second));
-}
-
 /// Adds the products of the packed weights of two columns from `part` of their rows, for the fewest registers, one row and more than 4 bits:
 /// one run of one column after the other. The number of runs is unknown to the compiler, which would load all of them first otherwise.
 fn add_runs(cols: vec2<u32>, part: u32) {
@@ -193,9 +187,10 @@ fn add_runs(cols: vec2<u32>, part: u32) {
     let n_runs = min(4u, 3u + params.m);
     for (var k = 0u; k < n_runs; k++) {
         let second = (k & 2u) != 0u;
-        let run = with_run(load_part(cols[k & 1u], part), second);
-        add_run(select(starts.x, starts.y, second), run.first, vec4(0u), vec4(0u), vec4(0u), 0u);
-        let sum = run.factors.x * run_sums[0].x - run.factors.y * row_sums[0];
+        let both = load_part(cols[k & 1u], part);
+        let factors = select(both.factors.xy, both.factors.zw, second);
+        add_run(select(starts.x, starts.y, second), select(both.first, both.second, second), vec4(0u), vec4(0u), vec4(0u), 0u);
+        let sum = factors.x * run_sums[0].x - factors.y * row_sums[0];
         sums[0] += select(vec4(sum, 0.0, 0.0, 0.0), vec4(0.0, sum, 0.0, 0.0), vec4((k & 1u) != 0u));
         run_sums[0] = vec4(0.0);
         row_sums = vec4(0.0);

@@ -11,34 +11,33 @@ struct Eight {
     second: vec4<f32>,
 }
 
-// The bits of two adjacent elements of 16 bits, as they lie in a word; those behind the end of the row are 0.
+/// Returns the indices of two adjacent elements, those behind the end of the row replaced by the index of its last one.
+fn two_inside(at: u32, col: u32) -> vec2<u32> {
+    return vec2(inside(at, col, params.dim), inside(at + 1u, col + 1u, params.dim));
+}
 
-/// Returns the elements at two places, each of a word.
-fn pair_of_words(words: vec2<u32>, places: vec2<u32>, col: u32) -> u32 {
-    let halves = (words >> ((places & vec2(1u)) << vec2(4u))) & vec2(0xffffu);
+/// Returns the bits of the elements at two indices, given the words they are in; 0 in columns behind the end of the row, from `col` on.
+fn pair_of_words(words: vec2<u32>, at: vec2<u32>, col: u32) -> u32 {
+    let halves = (words >> ((at & vec2(1u)) << vec2(4u))) & vec2(0xffffu);
     let kept = select(vec2(0u), halves, vec2(col, col + 1u) < vec2(params.dim));
     return kept.x | (kept.y << 16u);
 }
 
+// The bits of two adjacent elements of 16 bits, as they lie in a word; those behind the end of the row are 0.
+
 fn pair_of_q(at: u32, col: u32) -> u32 {
-    let first = inside(at, col, params.dim);
-    let second = inside(at + 1u, col + 1u, params.dim);
-    let pair = vec2(q[first >> 3u][(first >> 1u) & 3u], q[second >> 3u][(second >> 1u) & 3u]);
-    return pair_of_words(pair, vec2(first, second), col);
+    let p = two_inside(at, col);
+    return pair_of_words(vec2(q[p.x >> 3u][(p.x >> 1u) & 3u], q[p.y >> 3u][(p.y >> 1u) & 3u]), p, col);
 }
 
 fn pair_of_k(at: u32, col: u32) -> u32 {
-    let first = inside(at, col, params.dim);
-    let second = inside(at + 1u, col + 1u, params.dim);
-    let pair = vec2(k[first >> 3u][(first >> 1u) & 3u], k[second >> 3u][(second >> 1u) & 3u]);
-    return pair_of_words(pair, vec2(first, second), col);
+    let p = two_inside(at, col);
+    return pair_of_words(vec2(k[p.x >> 3u][(p.x >> 1u) & 3u], k[p.y >> 3u][(p.y >> 1u) & 3u]), p, col);
 }
 
 fn pair_of_v(at: u32, col: u32) -> u32 {
-    let first = inside(at, col, params.dim);
-    let second = inside(at + 1u, col + 1u, params.dim);
-    let pair = vec2(v[first >> 3u][(first >> 1u) & 3u], v[second >> 3u][(second >> 1u) & 3u]);
-    return pair_of_words(pair, vec2(first, second), col);
+    let p = two_inside(at, col);
+    return pair_of_words(vec2(v[p.x >> 3u][(p.x >> 1u) & 3u], v[p.y >> 3u][(p.y >> 1u) & 3u]), p, col);
 }
 
 /// Returns eight elements of a key or a value.

@@ -56,18 +56,18 @@ fn split_begin(query: u32, split: u32) -> u32 {
     return begin + split * params.split_len;
 }
 
-/// Returns the place of an element in column `col`, or that of the last element of its row, which has `n`, if it is behind that. Compilers
-/// that run branches with writes under a mask keep their values in registers throughout the loop around them, so there is none.
+/// Returns the index `at` of an element in column `col`, or the index of the last of the `n` elements of its row if the column is behind the
+/// end. So elements are loaded without branches, whose values some compilers keep in registers throughout the enclosing loop.
 fn inside(at: u32, col: u32, n: u32) -> u32 {
     return at - (max(col + 1u, n) - n);
 }
 
-/// Returns the places of four elements from `at` on, likewise.
-fn places_inside(at: u32, col: u32, n: u32) -> vec4<u32> {
+/// Returns the indices of four elements from `at` on, likewise.
+fn four_inside(at: u32, col: u32, n: u32) -> vec4<u32> {
     return vec4(at, inside(at + 1u, col + 1u, n), inside(at + 2u, col + 2u, n), inside(at + 3u, col + 3u, n));
 }
 
-/// Returns elements from `col` on, 0 for those behind the end of a row.
+/// Returns four elements from column `col` on, with 0 for columns behind the end of the row.
 fn cut(x: vec4<u32>, col: u32, n: u32) -> vec4<f32> {
     return bitcast<vec4<f32>>(select(vec4(0u), x, vec4(col) + vec4(0u, 1u, 2u, 3u) < vec4(n)));
 }
@@ -76,7 +76,7 @@ fn four_of_q(at: u32, col: u32) -> vec4<f32> {
     if ALIGNED {
         return bitcast<vec4<f32>>(q[at >> 2u]);
     }
-    let p = places_inside(at, col, params.dim);
+    let p = four_inside(at, col, params.dim);
     let x = vec4(q[p.x >> 2u][p.x & 3u], q[p.y >> 2u][p.y & 3u], q[p.z >> 2u][p.z & 3u], q[p.w >> 2u][p.w & 3u]);
     return cut(x, col, params.dim);
 }
@@ -85,7 +85,7 @@ fn four_of_k(at: u32, col: u32) -> vec4<f32> {
     if ALIGNED {
         return bitcast<vec4<f32>>(k[at >> 2u]);
     }
-    let p = places_inside(at, col, params.dim);
+    let p = four_inside(at, col, params.dim);
     let x = vec4(k[p.x >> 2u][p.x & 3u], k[p.y >> 2u][p.y & 3u], k[p.z >> 2u][p.z & 3u], k[p.w >> 2u][p.w & 3u]);
     return cut(x, col, params.dim);
 }
@@ -94,7 +94,7 @@ fn four_of_v(at: u32, col: u32) -> vec4<f32> {
     if ALIGNED {
         return bitcast<vec4<f32>>(v[at >> 2u]);
     }
-    let p = places_inside(at, col, params.columns);
+    let p = four_inside(at, col, params.columns);
     let x = vec4(v[p.x >> 2u][p.x & 3u], v[p.y >> 2u][p.y & 3u], v[p.z >> 2u][p.z & 3u], v[p.w >> 2u][p.w & 3u]);
     return cut(x, col, params.columns);
 }

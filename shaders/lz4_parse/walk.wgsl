@@ -19,6 +19,7 @@ fn prepare_segment(page: Page, segment: Segment) {
         let round = p / (2 * WIDTH);
         let from_word = page.first_candidate + PAGE_SIZE / 2 + (round >> 4) * WIDTH + ((p >> 1) & (WIDTH - 1));
         var bits = 0u;
+        // Without AHEAD, no branch: V3D's compiler keeps values that only some lanes write in registers.
         if !AHEAD || p < segment.end {
             for (var j = 0u; j < 16; j++) {
                 bits = funnel(bits, candidates[from_word + j] >> (2 * (round & 15)), 2u);

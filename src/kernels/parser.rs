@@ -34,6 +34,7 @@ impl Parser {
         let bucket_bits = parse.as_ref().map_or(9, Parse::bucket_bits);
         let width = width(page_size).max(limits.subgroup_width());
         let width = limits.width(width);
+        // CANDIDATE_WORDS of the kernel.
         let candidate_bytes = 4 * u64::from(page_size / 2 + page_size / 32 + 32);
         let bucket_bytes = 4 << bucket_bits;
         let staged_bytes = 4 * staged_words(page_size, width);

@@ -253,7 +253,8 @@ fn launch(what: &Elementwise<'_>, [from, to]: [u64; 2], limits: Limits) -> Launc
         ("LAYOUT_B", what.b.as_ref().map_or(2, layout)),
     ];
     // The indices of strided elements take registers.
-    if overrides.contains(&("LAYOUT_A", 1)) || overrides.contains(&("LAYOUT_B", 1)) {
+    let mut sources = [Some(&what.a), what.b.as_ref()].into_iter().flatten();
+    if sources.any(|source| *source != Source::Dense) {
         overrides.push(limits.registers.ahead());
     }
     overrides.extend(type_override(what.dtype));
