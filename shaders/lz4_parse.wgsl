@@ -6,7 +6,7 @@
 //
 // pages       PAGE_SIZE bytes each, back to back; the last may be shorter
 // candidates  scratch, CANDIDATE_WORDS per workgroup: two 16-bit offsets per word, 0 for none; then one bit per position; then
-//             COUNT_WORDS
+//             COUNT_WORDS. Without AHEAD, the parse of a chunk keeps two words for each lane in place of its bits
 // sequences   PAGE_SIZE / 4 entries per page. Entry 0: (n, 0). Entries 1..=n, of which the last holds only literals:
 //             (start of match | offset << 16, place in the block | end of match << 16)
 // sizes       one word per page: length of its block in bytes | kind << 30; kind 0 LZ4, 1 stored, 2 fill
@@ -18,7 +18,8 @@
 // Twin: src/lz4/parse.rs
 //
 // import: lib/lz4_length, lib/pages/length, lib/pages/fill
-// import: lz4_parse/stage, lz4_parse/search, lz4_parse/slots, lz4_parse/walk, lz4_parse/link, lz4_parse/sequences
+// import: lz4_parse/stage, lz4_parse/search, lz4_parse/search_in_turn, lz4_parse/slots, lz4_parse/walk, lz4_parse/link, lz4_parse/sequences
+// import: lz4_parse/kept
 
 override PAGE_SIZE: u32 = 4096;
 // Lanes of a workgroup: 32, 64 or 128.
@@ -29,7 +30,8 @@ override TAG_BITS: u32 = 4;
 override HASH_BYTES: u32 = 4;
 override FIFTH_MASK: u32 = select(0u, 255u, HASH_BYTES == 5);
 override LAZY: bool = false;
-// False for the fewest registers: words are loaded where they are used, and `walk` is called in one place.
+// False for the fewest registers: words are loaded where they are used, `walk` is called in one place, and the parse keeps its
+// state in memory, see lz4_parse/kept.
 override AHEAD: bool = true;
 // True if a dictionary stands before each page.
 override DICTIONARY: bool = false;
@@ -74,11 +76,18 @@ const LENGTHS: u32 = 7;
 var<workgroup> sh_words: array<atomic<u32>, SHARED_WORDS>;
 override SHARED_WORDS: u32 = WORDS + STAGED_WORDS;
 // Words of all uses but the staged page: the buckets, unless the state of more lanes than usual takes more.
-override WORDS: u32 = max(BUCKETS, SECTIONS + 2 * (WIDTH + 1) + 4);
+override WORDS: u32 = max(BUCKETS, SECTIONS + 2 * (WIDTH + 1) + select(10u, 4u, AHEAD));
 override AGREED: u32 = WORDS - 1;
 override NEXT_PAGE: u32 = WORDS - 2;
 override LONG_OFFSET: u32 = WORDS - 3;
 override LONG_END: u32 = WORDS - 4;
+// Those of lz4_parse/kept.
+override FIRST_CANDIDATE: u32 = WORDS - 5;
+override CHUNK_BEGIN: u32 = WORDS - 6;
+override STATE: u32 = WORDS - 7;
+override ANCHOR: u32 = WORDS - 8;
+override N_SEQUENCES: u32 = WORDS - 9;
+override BYTES: u32 = WORDS - 10;
 // Two sections of WIDTH + 1 words, for starts of segments or prefix sums.
 override SECTIONS: u32 = LONG_ENDS + max(CHUNK / 128, WIDTH);
 
@@ -146,13 +155,23 @@ fn parse_page(page: Page, round: ptr<function, u32>) -> u32 {
     if STAGED {
         stage(page);
     }
-    search(page);
+    if AHEAD {
+        search(page);
+    } else {
+        search_in_turn(page);
+    }
     storageBarrier();
     workgroupBarrier();
     if lane == 0 {
         atomicStore(&sh_words[AGREED], 0u);
+        if !AHEAD {
+            keep_page(page);
+        }
     }
     workgroupBarrier();
+    if !AHEAD {
+        return parse_kept();
+    }
     let first_sequence = page.first_word + 1;
     var progress = Progress(0u, 0u, 0u, 0u);
     for (var chunk = 0u; chunk + 12 <= page.n; chunk += CHUNK) {
@@ -187,6 +206,9 @@ fn lz4_parse(@builtin(local_invocation_index) index_in_workgroup: u32, @builtin(
     if lane == 0 {
         atomicStore(&sh_words[AGREED], 0u);
         candidates[(workgroup.x + 1) * CANDIDATE_WORDS - COUNT_WORDS] = 0u;
+        if !AHEAD {
+            atomicStore(&sh_words[FIRST_CANDIDATE], workgroup.x * CANDIDATE_WORDS);
+        }
         take_page();
     }
     loop {
@@ -195,10 +217,20 @@ fn lz4_parse(@builtin(local_invocation_index) index_in_workgroup: u32, @builtin(
         if index >= params.n_pages {
             break;
         }
-        let page = Page(first_word, page_length(index), workgroup.x * CANDIDATE_WORDS);
+        var page = Page(first_word, page_length(index), workgroup.x * CANDIDATE_WORDS);
+        if !AHEAD {
+            page = kept_page();
+            round = 0u;
+        }
         let size = parse_page(page, &round);
+        if !AHEAD {
+            page = kept_page();
+        }
         if lane == 0 {
             sizes[page_index(page)] = size;
+            if !AHEAD {
+                atomicStore(&sh_words[AGREED], 0u);
+            }
             if count_page(page) >= params.pages_per_workgroup {
                 atomicStore(&sh_words[NEXT_PAGE], NONE);
             } else {

@@ -46,6 +46,24 @@ fn candidates_of(page: Page, sought: Sought, own: vec2<u32>, q: vec2<u32>) -> ve
     return select(own, offsets, tried & (there > select(here, vec2(4u), own == vec2(0u))));
 }
 
+// Returns the offset of the candidate at p, as `candidates_of` does for two positions, given that of the page and the product of all five
+// bytes.
+fn candidate_in_dictionary(page: Page, p: u32, own: u32, product: u32) -> u32 {
+    let entry = dictionary[product >> (32 - INDEX_BITS)];
+    let q = entry ^ (((product << 14) & 0x7fff0000) | 0x80000000);
+    let offset = p + params.dictionary_bytes - q;
+    var best = own;
+    if q <= 0xffff && offset <= 0xffff {
+        let sought = eight_bytes(three_words(page, p), p);
+        let there = n_equal(sought, eight_bytes(dictionary_words(p - offset), p - offset));
+        let here = n_equal(sought, eight_bytes(three_words(page, p - own), p - own));
+        if there > select(here, 4u, own == 0) {
+            best = offset;
+        }
+    }
+    return best;
+}
+
 // Returns eight bytes from p on, of three words from that with byte p on.
 fn eight_bytes(words: vec3<u32>, p: u32) -> vec2<u32> {
     let s = (p & 3) * 8;

@@ -10,21 +10,33 @@ fn push_exit(section: u32, chunk_begin: u32, exit: u32) {
     }
 }
 
+// A step of `scan_lanes`: combines with the values `distance` lanes before.
+fn scan_step(distance: u32, sum: ptr<function, u32>, largest: ptr<function, u32>) {
+    atomicStore(&sh_words[SECTIONS + lane], *sum);
+    atomicStore(&sh_words[SECTIONS + WIDTH + lane], *largest);
+    workgroupBarrier();
+    if lane >= distance {
+        *sum += atomicLoad(&sh_words[SECTIONS + lane - distance]);
+        *largest = max(*largest, atomicLoad(&sh_words[SECTIONS + WIDTH + lane - distance]));
+    }
+    workgroupBarrier();
+}
+
 // Returns exclusive scans over the lanes, the sum of `sum` and the maximum of `largest`, and in .zw both over all lanes.
 fn scan_lanes(sum: u32, largest: u32) -> vec4<u32> {
     let sums = SECTIONS;
     let ends = SECTIONS + WIDTH;
     var s = sum;
     var e = largest;
-    for (var d = 1u; d < WIDTH; d *= 2) {
-        atomicStore(&sh_words[sums + lane], s);
-        atomicStore(&sh_words[ends + lane], e);
-        workgroupBarrier();
-        if lane >= d {
-            s += atomicLoad(&sh_words[sums + lane - d]);
-            e = max(e, atomicLoad(&sh_words[ends + lane - d]));
+    if AHEAD {
+        for (var d = 1u; d < WIDTH; d *= 2) {
+            scan_step(d, &s, &e);
         }
-        workgroupBarrier();
+    } else {
+        // Compilers do not know that d begins as 1, so they do not unroll the loop, for which they would keep all its conditions.
+        for (var d = min(params.n_pages, 1u); d < WIDTH; d *= 2) {
+            scan_step(d, &s, &e);
+        }
     }
     atomicStore(&sh_words[sums + lane], s);
     atomicStore(&sh_words[ends + lane], e);
@@ -73,28 +85,18 @@ fn settle(page: Page, segment: Segment, chunk_begin: u32, carry: u32, chosen: pt
         start = max(start, carry);
     }
     var exit = Exit(0u, NONE);
-    if AHEAD {
-        exit = walk(page, segment, start, chosen, false, exit);
-    }
-    // Without AHEAD, `walk` is called in one place, in the next iteration: from `next_start`, NONE for no walk. All lanes call it, since a
-    // compiler that runs branches with writes under a mask keeps their values in registers throughout the loop over pages.
-    var next_start = start;
-    var again = false;
+    exit = walk(page, segment, start, chosen, false, exit);
     workgroupBarrier();
     loop {
-        if !AHEAD {
-            let walked = walk(page, segment, next_start, chosen, again, exit);
-            exit.state = select(walked.state, exit.state, next_start == NONE);
-            exit.long = select(walked.long, exit.long, next_start == NONE);
-        }
         push_exit(section, chunk_begin, exit.state);
         workgroupBarrier();
         let pushed = max(atomicLoad(&sh_words[section + lane]), 2 * segment.begin);
-        again = lane > 0 && pushed != start;
+        let again = lane > 0 && pushed != start;
         start = select(start, pushed, again);
-        next_start = select(NONE, pushed, again);
+        // Where this lane walks next, NONE for nowhere.
+        var next_start = select(NONE, pushed, again);
         let wish = select(select(WIDTH - lane, SETTLED, exit.long == NONE), CHANGED, again);
-        if AHEAD && again {
+        if again {
             exit = walk(page, segment, start, chosen, true, exit);
         }
         let next = agree(round, wish);
@@ -108,9 +110,7 @@ fn settle(page: Page, segment: Segment, chunk_begin: u32, carry: u32, chosen: pt
             next_start = select(next_start, 2 * end, lane == WIDTH - next);
             if lane == WIDTH - next {
                 store_long_end(slot_of(segment, exit.long), end);
-                if AHEAD {
-                    exit = walk(page, segment, next_start, chosen, false, exit);
-                }
+                exit = walk(page, segment, next_start, chosen, false, exit);
             }
         }
         // All lanes have read this section: clear it for the iteration after the next (double buffering).

@@ -79,19 +79,13 @@ fn search_round(page: Page, state: ptr<function, Search>, is_edge: bool, is_last
     let shift = (lane & 1) * 16;
     let own = Position(vec2(shift, shift + 8), shift != 0, select(lane, STAGE_END + lane, STAGED));
     let p = (*state).p;
-    // Made from p again, these take no registers between rounds.
-    if !AHEAD {
-        (*state).loaded = words_around(page, p);
-        (*state).entry = (p ^ 63) << ENTRY_SHIFT;
-        (*state).at = page.first_candidate + (p >> 1);
-    }
     let before = (*state).loaded.x;
     let low = (*state).loaded.y;
     let high = (*state).loaded.z;
     let words = vec2(funnel(low, high, own.shifts.x), funnel(low, high, own.shifts.y));
     let previous = select((before >> 24) | (low << 8), (low >> 8) | (high << 24), own.is_odd);
     // The next round's words are prefetched one iteration ahead, to hide latency.
-    if AHEAD && (!is_edge || !is_last) {
+    if !is_edge || !is_last {
         (*state).loaded = three_words(page, p + (2 * WIDTH - 4));
     }
     var run = vec2(words.x == previous, words.y == words.x);
@@ -104,10 +98,7 @@ fn search_round(page: Page, state: ptr<function, Search>, is_edge: bool, is_last
         inserted = searchable & !run;
     }
     let fifths = vec2(high >> own.shifts.x, high >> own.shifts.y);
-    var in_dictionary: vec2<u32>;
-    if AHEAD {
-        in_dictionary = in_index(words, fifths, searchable);
-    }
+    let in_dictionary = in_index(words, fifths, searchable);
     let products = words * 2654435761u + (fifths & vec2(FIFTH_MASK)) * 2246822519u;
     let buckets = products >> vec2(32 - BUCKET_BITS);
     // The lowest bit of the first position in its entry is 1, so the subtraction borrows from no other bit.
@@ -152,9 +143,6 @@ fn search_round(page: Page, state: ptr<function, Search>, is_edge: bool, is_last
         let found = look_up(page, older, sought, tried & !newer.agree);
         offsets = select(vec2(0u), found.offsets, found.agree);
         offsets = select(offsets, newer.offsets, newer.agree);
-    }
-    if !AHEAD {
-        in_dictionary = in_index(words, fifths, run | inserted);
     }
     offsets = candidates_of(page, sought, select(offsets, vec2(1u), run), in_dictionary);
     candidates[(*state).at] = offsets.x + offsets.y * 65536;

@@ -67,6 +67,11 @@ struct Exit {
     long: u32,
 }
 
+// Ends of walks without AHEAD, which has one `return`, since the result of each would take registers throughout the loops around the
+// call: the end of a walk that forces a match there, and that of one that exits as the previous one.
+const FORCED: u32 = 1u << 17;
+const SAME: u32 = 1u << 18;
+
 // Parses a segment from `start` and adds the matches found to `chosen`. A repeated walk of the segment (`again`) gets the
 // exit of the previous one and replaces its matches: once it meets one of them, the remainder is the same.
 //
@@ -75,9 +80,12 @@ fn walk(page: Page, segment: Segment, start: u32, chosen: ptr<function, Chosen>,
     let page_limit = page.n - 5;
     var p = start >> 1;
     var may_look_ahead = LAZY && (start & 1) == 0;
-    let old = *chosen;
+    var old = *chosen;
     if again {
         *chosen = Chosen(0u, 0u);
+    } else if !AHEAD {
+        // So `again` need not be known.
+        old = Chosen(0u, 0u);
     }
     // The current match starts at m and is verified up to p; m is NONE between matches.
     var m = NONE;
@@ -129,20 +137,33 @@ fn walk(page: Page, segment: Segment, start: u32, chosen: ptr<function, Chosen>,
             may_look_ahead = true;
         }
         if LAZY && m >= segment.end {
-            return Exit(2 * m + 1, NONE);
+            if AHEAD {
+                return Exit(2 * m + 1, NONE);
+            }
+            p = m + FORCED;
+            m = NONE;
+            break;
         }
         let slot = slot_of(segment, m);
         // No `&&`: a branch before the load takes registers that 64 KiB pages need.
-        if again & has_slot(old, slot) & (((load_slot(slot) ^ m) & 3) == 0) {
+        if (!AHEAD | again) & has_slot(old, slot) & (((load_slot(slot) ^ m) & 3) == 0) {
             *chosen = followed_by(*chosen, old, slot);
-            return before;
+            if AHEAD {
+                return before;
+            }
+            p = SAME;
+            m = NONE;
+            break;
         }
         store_match(slot, m, p);
         *chosen = with_slot(*chosen, slot);
         if is_long {
-            return Exit(2 * max(p, segment.end), m);
+            if AHEAD {
+                return Exit(2 * max(p, segment.end), m);
+            }
+            break;
         }
         m = NONE;
     }
-    return Exit(2 * max(p, segment.end), NONE);
+    return Exit(2 * max(p, segment.end), select(m, NONE, AHEAD));
 }
