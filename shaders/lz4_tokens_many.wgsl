@@ -16,6 +16,8 @@
 override PAGE_SIZE: u32 = 65536;
 // True if a dictionary stands before each page.
 override DICTIONARY: bool = false;
+// False for the fewest registers: what only the end of a page needs is derived or loaded again there.
+override AHEAD: bool = true;
 // Room for the entries of a page. A match from the dictionary may begin the page, so that there is one entry more.
 override ENTRIES: u32 = PAGE_SIZE / 4 + select(0u, 8u, DICTIONARY);
 // Invocations of a workgroup: those of a subgroup, 32 or 64.
@@ -44,7 +46,7 @@ struct Params {
 // The binding of lengths, where each page has its own.
 const LENGTHS: u32 = 5;
 
-// Counts of lanes, while they are added up.
+// Counts of lanes, while they are added up. The last component of the first: without AHEAD, the first page of the workgroup.
 var<workgroup> sh_counts: array<vec4<u32>, WIDTH>;
 
 // A sequence of a block. The last one has no match: NO_MATCH, and 0 bytes.
@@ -198,7 +200,7 @@ fn store_chain(block: ptr<function, Block>, first_page: u32, first: u32, limit: 
     var has_fault = false;
     for (var k = 0u; k < MOST_ROUNDS; k++) {
         has_fault |= stage_round(block, limit, last);
-        store_round(block, first_page, begin);
+        store_round(block, select(sh_counts[0].w, first_page, AHEAD), begin);
         begin = (*block).n_entries;
         last += ROUND;
         if merge(round, u32((*block).read < limit)) == 0 {
@@ -224,6 +226,52 @@ fn read_in_order(block: ptr<function, Block>) -> u32 {
     return code;
 }
 
+// Leaves the status of a page without a block, and its number of entries, in `first`, and 0 in `end`: no block has no bytes.
+fn pack_status(block: ptr<function, Block>, code: u32) {
+    if code != MORE {
+        (*block).first = code | ((*block).n_entries << 8);
+        (*block).end = 0u;
+    }
+    (*block).n_entries = 0u;
+    (*block).write = 0u;
+}
+
+// The end of the kernel without AHEAD, after the chains are stored; `broke` says that one could not be.
+fn end_page_again(block: ptr<function, Block>, broke: bool, round: ptr<function, u32>) {
+    let i = (*block).own;
+    // Compilers do not see that the quotient is 0.
+    let own_page = select(i / LANES, 0u, PAGES == 1);
+    let lane = select(i % LANES, i, PAGES == 1);
+    let index = sh_counts[0].w + own_page;
+    let n = page_length(index);
+    let all = sh_counts[i - lane + LANES - 1];
+    let is_read = (*block).end != 0;
+    let has_fault = broke || (is_read && (all.x > ENTRIES || all.y > n || all.z != (*block).end));
+    let faults = merge(round, select(0u, 1u << own_page, has_fault));
+    var code = (*block).first & 255;
+    if is_read {
+        (*block).n_entries = all.x;
+        code = select(OUTPUT_UNDERRUN, UNFINISHED, all.y == n);
+    }
+    // True for lane 0. Compilers do not see that, so they do not keep the comparison from before.
+    let is_leader = lane < min(params.n_pages, 1u);
+    if faults != 0 {
+        let is_first = is_leader && ((faults >> own_page) & 1) != 0;
+        if is_first {
+            (*block).n = n;
+            code = read_in_order(block);
+            // As below.
+            if code == UNFINISHED && (*block).n_entries > ROUND {
+                code = MORE;
+            }
+        }
+        store_round(block, sh_counts[0].w, select((*block).n_entries, 0u, is_first));
+    }
+    if is_leader && index < params.n_pages {
+        end_block(block, index, code);
+    }
+}
+
 @compute @workgroup_size(WIDTH)
 fn lz4_tokens_many(@builtin(local_invocation_index) i: u32, @builtin(workgroup_id) workgroup: vec3<u32>) {
     let first_page = workgroup.x * PAGES;
@@ -235,7 +283,10 @@ fn lz4_tokens_many(@builtin(local_invocation_index) i: u32, @builtin(workgroup_i
     if index < params.n_pages {
         code = open_page(&block, index);
     }
-    let is_read = code == MORE;
+    if !AHEAD {
+        pack_status(&block, code);
+    }
+    let is_read = select(block.end != 0, code == MORE, AHEAD);
     let segment = (block.end + LANES - 1) / LANES;
     let begin = select(0u, min(lane * segment, block.end), is_read);
     var limit = select(0u, min(begin + segment, block.end), is_read);
@@ -259,12 +310,25 @@ fn lz4_tokens_many(@builtin(local_invocation_index) i: u32, @builtin(workgroup_i
     let all = sh_counts[i - lane + LANES - 1];
     let before = select(vec4(0u), sh_counts[i - min(lane, 1u)], lane > 0);
     // The chain of a sound block ends with the block, and has room in the page.
-    var has_fault = is_read && (all.x > ENTRIES || all.y > block.n || all.z != block.end);
+    var has_fault = is_read && (all.x > ENTRIES || all.y > select(page_length(index), block.n, AHEAD) || all.z != block.end);
     if is_read {
         limit = select(limit, 0u, has_fault);
         block.n_entries = before.x;
         block.write = before.y;
         go_to(&block, part.begin, limit);
+    }
+    if !AHEAD {
+        if !is_read {
+            block.n_entries = block.first >> 8;
+        }
+        workgroupBarrier();
+        if i == 0 {
+            sh_counts[0].w = first_page;
+        }
+        workgroupBarrier();
+        let broke = store_chain(&block, first_page, select(block.n_entries, 0u, lane == 0), limit, &round);
+        end_page_again(&block, broke, &round);
+        return;
     }
     // The entries of a stored page or of a fill are staged; the first lane has those to store.
     has_fault |= store_chain(&block, first_page, select(block.n_entries, 0u, lane == 0), limit, &round);

@@ -22,12 +22,12 @@ pub(crate) const FORMS: [u32; 4] = [
 pub(super) struct Reader {
     /// Invocations of each page.
     lanes: u32,
+    registers: Registers,
 }
 
 impl Reader {
     /// Returns the reader of `n_pages`. Several invocations read a page two more times, which costs less than the latency of a chain that one
-    /// follows, unless there are many pages. They take more than the 32 registers with which devices of the fewest run all of their
-    /// threads, so there they read large pages only.
+    /// follows, unless there are many pages. Devices of the fewest registers are small: there they read large pages only.
     pub(super) fn new(n_pages: u32, page_size: u32, registers: Registers) -> Self {
         let is_small = page_size <= SMALL;
         let lanes = if n_pages >= MANY_PAGES || (is_small && registers == Registers::Fewest) {
@@ -37,7 +37,7 @@ impl Reader {
         } else {
             32
         };
-        Self { lanes }
+        Self { lanes, registers }
     }
 
     /// Returns one of two kernels: that for one invocation of each page, or that for many.
@@ -59,6 +59,9 @@ impl Reader {
         let mut overrides = vec![("PAGE_SIZE", page_size), ("WIDTH", width)];
         if self.lanes > 1 {
             overrides.push(("PAGES", self.pages(width)));
+            if self.registers == Registers::Fewest {
+                overrides.push(self.registers.ahead());
+            }
         }
         overrides
     }
