@@ -1,7 +1,8 @@
 // Writes the blocks of pages at their places in the packed output, and the table.
 //
 // A workgroup is WIDTH invocations, LANES for a page, and takes pages PAGES * `workgroup_id.x` to `+ PAGES - 1`,
-// `+ PAGES * num_workgroups.x`, ...; an invocation encodes one sequence at a time.
+// `+ PAGES * num_workgroups.x`, ...; an invocation encodes one sequence at a time. With SHARES_RUNS, all of them copy long runs
+// of literals together in the end: one alone can take longer than the rest of the page.
 //
 // pages, sequences, sizes, places  outputs of lz4_parse.wgsl or lz4_cheapest.wgsl, and lz4_place.wgsl
 // table   one pair per page: (start of its block in packed, in words; length in bytes | kind << 30)
@@ -18,6 +19,15 @@ override WIDTH: u32 = 128;
 // Invocations of a page: a divisor of WIDTH.
 override LANES: u32 = WIDTH;
 override PAGES: u32 = WIDTH / LANES;
+// False for the fewest registers.
+override AHEAD: bool = true;
+// True if invocations share long runs of literals. Where a workgroup has several pages, waiting for each other costs more than that
+// saves.
+override SHARES_RUNS: bool = AHEAD && PAGES == 1;
+// Words of a long run of literals, at least.
+const LONG_RUN: u32 = 64;
+// The most long runs of a page.
+override RUNS: u32 = select(1u, PAGE_SIZE / 4 / LONG_RUN, SHARES_RUNS);
 
 struct Params {
     n_bytes: u32,
@@ -34,6 +44,10 @@ struct Params {
 @group(0) @binding(6) var<uniform> params: Params;
 // The binding of lengths, where each page has its own.
 const LENGTHS: u32 = 7;
+
+var<workgroup> sh_n_runs: atomic<u32>;
+// Sequences with a long run of literals.
+var<workgroup> sh_runs: array<u32, RUNS>;
 
 // Returns the bits of `v` shifted to byte `at` of a word, from -3 to 3; 0 for any other `at`.
 fn shifted(v: u32, at: i32) -> u32 {
@@ -91,8 +105,9 @@ fn first_bytes(first_word: u32, s: Sequence) -> u32 {
     return s.token | ((rest & 0xffff) << 8);
 }
 
-// Writes the words of the block whose first byte the sequence owns; the last one ends with bytes of the next sequence.
-fn emit_sequence(first_word: u32, base: u32, s: Sequence, next: u32) {
+// Writes the words of the block whose first byte the sequence owns, but for those of a long run of literals that is shared; the
+// last one ends with bytes of the next sequence. k is the index of the sequence.
+fn emit_sequence(first_word: u32, base: u32, k: u32, s: Sequence, next: u32) {
     // Head: token and first extension byte. Tail: offset and first extension byte, then bytes of the next sequence
     // unless more extension bytes follow.
     let head = s.token | select(0u, extension_byte(s.n_literals, 0u) << 8, s.n_literals >= 15);
@@ -126,6 +141,14 @@ fn emit_sequence(first_word: u32, base: u32, s: Sequence, next: u32) {
             i = i32(first_word) + (i32(4 * w + delta) >> 2);
             low = pages[max(i, 0)];
         }
+    }
+    if SHARES_RUNS && w + LONG_RUN < tail_word {
+        sh_runs[atomicAdd(&sh_n_runs, 1u)] = k;
+        // This word may have extension bytes, too.
+        packed[base + w] = funnel(low, pages[i + 1], shift);
+        w = tail_word;
+        i = i32(first_word) + (i32(4 * w + delta) >> 2);
+        low = pages[i];
     }
     // Two independent loads in flight, to hide latency.
     while w + 1 < tail_word {
@@ -178,41 +201,69 @@ fn extended_word(word: u32, p: u32, begin: u32, end: u32, length: u32) -> u32 {
     return v;
 }
 
+// Writes the block of a page, but for long runs of literals that are shared.
+fn emit_page(index: u32, lane: u32) {
+    let first_word = index * (PAGE_SIZE / 4);
+    let n = page_length(index);
+    let size = sizes[index];
+    let base = block_place(index);
+    if lane == 0 {
+        table[index] = vec2(base, size);
+    }
+    if (size >> 30) != 0 {
+        // Copy a stored page or a fill; zero the padding of a short page.
+        for (var k = lane; k < ((size & 0x3fffffff) + 3) / 4; k += LANES) {
+            packed[base + k] = pages[first_word + k] & first_bits(n - min(4 * k, n));
+        }
+        return;
+    }
+    let n_sequences = sequences[first_word].x;
+    for (var k = lane + 1; k <= n_sequences; k += LANES) {
+        let own = read_sequence(first_word, k, n_sequences, n);
+        var next = 0u;
+        if k < n_sequences {
+            next = first_bytes(first_word, read_sequence(first_word, k + 1, n_sequences, n));
+        }
+        let is_long = own.n_literals >= 270 || own.n_match >= 270;
+        emit_sequence(first_word, base, k, own, next);
+        if is_long {
+            // Read again, so that registers are free in between.
+            emit_extensions(base, read_sequence(first_word, k, n_sequences, n), next);
+        }
+    }
+}
+
+// Writes the long runs of literals of a page.
+fn copy_runs(index: u32, lane: u32) {
+    let first_word = index * (PAGE_SIZE / 4);
+    let n_runs = atomicLoad(&sh_n_runs);
+    for (var run = 0u; run < n_runs; run++) {
+        let s = read_sequence(first_word, sh_runs[run], sequences[first_word].x, page_length(index));
+        let base = block_place(index);
+        for (var w = (s.literals + 3) / 4 + lane; w < s.tail / 4; w += LANES) {
+            packed[base + w] = word_at(first_word, 4 * w + s.anchor - s.literals);
+        }
+    }
+}
+
 @compute @workgroup_size(WIDTH)
 fn lz4_emit(
     @builtin(local_invocation_index) i: u32,
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) n_workgroups: vec3<u32>,
 ) {
-    let lane = i % LANES;
-    for (var index = workgroup.x * PAGES + i / LANES; index < params.n_pages; index += n_workgroups.x * PAGES) {
-        let first_word = index * (PAGE_SIZE / 4);
-        let n = page_length(index);
-        let size = sizes[index];
-        let base = block_place(index);
-        if lane == 0 {
-            table[index] = vec2(base, size);
+    if !SHARES_RUNS {
+        for (var index = workgroup.x * PAGES + i / LANES; index < params.n_pages; index += n_workgroups.x * PAGES) {
+            emit_page(index, i % LANES);
         }
-        if (size >> 30) != 0 {
-            // Copy a stored page or a fill; zero the padding of a short page.
-            for (var k = lane; k < ((size & 0x3fffffff) + 3) / 4; k += LANES) {
-                packed[base + k] = pages[first_word + k] & first_bits(n - min(4 * k, n));
-            }
-            continue;
-        }
-        let n_sequences = sequences[first_word].x;
-        for (var k = lane + 1; k <= n_sequences; k += LANES) {
-            let own = read_sequence(first_word, k, n_sequences, n);
-            var next = 0u;
-            if k < n_sequences {
-                next = first_bytes(first_word, read_sequence(first_word, k + 1, n_sequences, n));
-            }
-            let is_long = own.n_literals >= 270 || own.n_match >= 270;
-            emit_sequence(first_word, base, own, next);
-            if is_long {
-                // Read again, so that registers are free in between.
-                emit_extensions(base, read_sequence(first_word, k, n_sequences, n), next);
-            }
-        }
+        return;
+    }
+    for (var index = workgroup.x; index < params.n_pages; index += n_workgroups.x) {
+        atomicStore(&sh_n_runs, 0u);
+        workgroupBarrier();
+        emit_page(index, i);
+        workgroupBarrier();
+        copy_runs(index, i);
+        workgroupBarrier();
     }
 }

@@ -93,7 +93,12 @@ pub fn compress_job(
     let lanes = emit_lanes(page_size).min(width);
     let emit = Launch {
         kernel: &EMIT,
-        overrides: vec![("PAGE_SIZE", page_size), ("WIDTH", width), ("LANES", lanes)],
+        overrides: vec![
+            ("PAGE_SIZE", page_size),
+            ("WIDTH", width),
+            ("LANES", lanes),
+            limits.registers.ahead(),
+        ],
         grid: [n_pages.div_ceil(width / lanes).min(MAX_GRID), 1, 1],
         args: with_params(
             &[
