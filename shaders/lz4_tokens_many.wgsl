@@ -236,8 +236,8 @@ fn pack_status(block: ptr<function, Block>, code: u32) {
     (*block).write = 0u;
 }
 
-// The end of the kernel without AHEAD, after the chains are stored; `broke` says that one could not be.
-fn end_page_again(block: ptr<function, Block>, broke: bool, round: ptr<function, u32>) {
+// Ends the page without AHEAD, after the chains are stored; `broke` is true if one could not be.
+fn end_page_reloaded(block: ptr<function, Block>, broke: bool, round: ptr<function, u32>) {
     let i = (*block).own;
     // Compilers do not see that the quotient is 0.
     let own_page = select(i / LANES, 0u, PAGES == 1);
@@ -260,7 +260,7 @@ fn end_page_again(block: ptr<function, Block>, broke: bool, round: ptr<function,
         if is_first {
             (*block).n = n;
             code = read_in_order(block);
-            // As below.
+            // See the end of lz4_tokens_many.
             if code == UNFINISHED && (*block).n_entries > ROUND {
                 code = MORE;
             }
@@ -327,7 +327,7 @@ fn lz4_tokens_many(@builtin(local_invocation_index) i: u32, @builtin(workgroup_i
         }
         workgroupBarrier();
         let broke = store_chain(&block, first_page, select(block.n_entries, 0u, lane == 0), limit, &round);
-        end_page_again(&block, broke, &round);
+        end_page_reloaded(&block, broke, &round);
         return;
     }
     // The entries of a stored page or of a fill are staged; the first lane has those to store.
