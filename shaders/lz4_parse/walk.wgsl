@@ -67,8 +67,8 @@ struct Exit {
     long: u32,
 }
 
-// Ends of walks without AHEAD, which has one `return`, since the result of each would take registers throughout the loops around the
-// call: the end of a walk that forces a match there, and that of one that exits as the previous one.
+// Codes for the end of a walk without AHEAD, which has a single `return`: results of several take registers throughout the loops around
+// the call. FORCED is added to a position where a match is forced; SAME stands for the exit of the previous walk.
 const FORCED: u32 = 1u << 17;
 const SAME: u32 = 1u << 18;
 
@@ -84,7 +84,7 @@ fn walk(page: Page, segment: Segment, start: u32, chosen: ptr<function, Chosen>,
     if again {
         *chosen = Chosen(0u, 0u);
     } else if !AHEAD {
-        // So `again` need not be known.
+        // No old match is met then, so `again` takes no register.
         old = Chosen(0u, 0u);
     }
     // The current match starts at m and is verified up to p; m is NONE between matches.
