@@ -81,7 +81,7 @@ override AGREED: u32 = WORDS - 1;
 override NEXT_PAGE: u32 = WORDS - 2;
 override LONG_OFFSET: u32 = WORDS - 3;
 override LONG_END: u32 = WORDS - 4;
-// Those of lz4_parse/kept.
+// Words of lz4_parse/kept.
 override FIRST_CANDIDATE: u32 = WORDS - 5;
 override CHUNK_BEGIN: u32 = WORDS - 6;
 override STATE: u32 = WORDS - 7;

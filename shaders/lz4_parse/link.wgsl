@@ -93,7 +93,7 @@ fn settle(page: Page, segment: Segment, chunk_begin: u32, carry: u32, chosen: pt
         let pushed = max(atomicLoad(&sh_words[section + lane]), 2 * segment.begin);
         let again = lane > 0 && pushed != start;
         start = select(start, pushed, again);
-        // Where this lane walks next, NONE for nowhere.
+        // Start of this lane's next walk, NONE without one.
         var next_start = select(NONE, pushed, again);
         let wish = select(select(WIDTH - lane, SETTLED, exit.long == NONE), CHANGED, again);
         if again {

@@ -3,7 +3,7 @@
 //
 // import: lib/bits, lz4_parse/dictionary, lz4_parse/search, lz4_parse/stage
 
-// What a lane inserts at its two positions, and what it finds.
+// The buckets and the entries of a lane's two positions.
 struct Insertion {
     // Index of the bucket; for a position without an insertion, of another one for each lane, into which nothing is inserted.
     to: vec2<u32>,
@@ -18,7 +18,7 @@ fn hash(word: u32, fifth: u32, mask: u32) -> u32 {
     return word * 2654435761u + (fifth & mask) * 2246822519u;
 }
 
-// Returns what a lane inserts whose first position is p.
+// Returns the insertion of the lane whose first position is p.
 fn insertion_at(page: Page, p: u32) -> Insertion {
     let around = words_around(page, p);
     let s = (p & 2) * 8;
