@@ -210,7 +210,7 @@ fn store_chain(block: ptr<function, Block>, first_page: u32, first: u32, limit: 
     return has_fault || (*block).read < limit;
 }
 
-// Reads all of a block, in the order of its sequences, and returns its status. Its last entries are staged.
+// Reads all of a block with a fault, in the order of its sequences, and returns its status. Its last entries are staged.
 fn read_in_order(block: ptr<function, Block>) -> u32 {
     (*block).write = 0u;
     (*block).n_entries = 0u;
@@ -222,6 +222,10 @@ fn read_in_order(block: ptr<function, Block>) -> u32 {
         if code != MORE {
             break;
         }
+    }
+    // A page of 65,536 literals is no fault, and has few entries. The host decodes other sound blocks, which the driver cut short.
+    if code == UNFINISHED && (*block).n_entries > ROUND {
+        code = MORE;
     }
     return code;
 }
@@ -260,10 +264,6 @@ fn end_page_reloaded(block: ptr<function, Block>, broke: bool, round: ptr<functi
         if is_first {
             (*block).n = n;
             code = read_in_order(block);
-            // See the end of lz4_tokens_many.
-            if code == UNFINISHED && (*block).n_entries > ROUND {
-                code = MORE;
-            }
         }
         store_round(block, sh_counts[0].w, select((*block).n_entries, 0u, is_first));
     }
@@ -342,10 +342,6 @@ fn lz4_tokens_many(@builtin(local_invocation_index) i: u32, @builtin(workgroup_i
         let is_first = lane == 0 && ((faults >> own_page) & 1) != 0;
         if is_first {
             code = read_in_order(&block);
-            // A page of 65,536 literals is no fault, and has few entries. The host decodes other sound blocks, which the driver cut short.
-            if code == UNFINISHED && block.n_entries > ROUND {
-                code = MORE;
-            }
         }
         store_round(&block, first_page, select(block.n_entries, 0u, is_first));
     }
