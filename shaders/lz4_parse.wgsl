@@ -76,18 +76,20 @@ const LENGTHS: u32 = 7;
 var<workgroup> sh_words: array<atomic<u32>, SHARED_WORDS>;
 override SHARED_WORDS: u32 = WORDS + STAGED_WORDS;
 // Words of all uses but the staged page: the buckets, unless the state of more lanes than usual takes more.
-override WORDS: u32 = max(BUCKETS, SECTIONS + 2 * (WIDTH + 1) + select(10u, 4u, AHEAD));
-override AGREED: u32 = WORDS - 1;
-override NEXT_PAGE: u32 = WORDS - 2;
-override LONG_OFFSET: u32 = WORDS - 3;
-override LONG_END: u32 = WORDS - 4;
+override WORDS: u32 = max(BUCKETS, SECTIONS + 2 * (WIDTH + 1) + AGREED_WORDS + select(9u, 3u, AHEAD));
+// Words for `agree`, of which it uses the first, or one for each subgroup.
+const AGREED_WORDS: u32 = 4;
+override AGREED: u32 = WORDS - AGREED_WORDS;
+override NEXT_PAGE: u32 = AGREED - 1;
+override LONG_OFFSET: u32 = AGREED - 2;
+override LONG_END: u32 = AGREED - 3;
 // Words of lz4_parse/kept.
-override FIRST_CANDIDATE: u32 = WORDS - 5;
-override CHUNK_BEGIN: u32 = WORDS - 6;
-override STATE: u32 = WORDS - 7;
-override ANCHOR: u32 = WORDS - 8;
-override N_SEQUENCES: u32 = WORDS - 9;
-override BYTES: u32 = WORDS - 10;
+override FIRST_CANDIDATE: u32 = AGREED - 4;
+override CHUNK_BEGIN: u32 = AGREED - 5;
+override STATE: u32 = AGREED - 6;
+override ANCHOR: u32 = AGREED - 7;
+override N_SEQUENCES: u32 = AGREED - 8;
+override BYTES: u32 = AGREED - 9;
 // Two sections of WIDTH + 1 words, for starts of segments or prefix sums.
 override SECTIONS: u32 = LONG_ENDS + max(CHUNK / 128, WIDTH);
 

@@ -81,6 +81,15 @@ impl GpuDeviceInfo {
         self.is_software() || self.is_nvidia()
     }
 
+    /// Returns the invocations of a subgroup, if these are as many in all kernels and consecutive in a workgroup, on GPUs where operations of
+    /// subgroups were measured. Software adapters count, so that tests cover both.
+    #[cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
+    pub(crate) fn uniform_subgroup(&self) -> Option<u32> {
+        let (least, most) = self.subgroup_size;
+        let is_known = self.is_software() || self.is_nvidia();
+        (is_known && least == most && least > 0).then_some(least)
+    }
+
     #[cfg(any(feature = "wgpu", test))]
     fn is_nvidia(&self) -> bool {
         ["0x10de", "nvidia"].contains(&self.vendor.as_str())

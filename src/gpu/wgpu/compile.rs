@@ -141,6 +141,9 @@ fn module(
     if shared.passes_spirv(source) {
         let translation = super::spirv::Translation {
             wide_shift: shared.capabilities.int64 && shared.info.has_wide_shift(),
+            subgroup: (shared.capabilities.subgroups)
+                .then(|| shared.info.uniform_subgroup())
+                .flatten(),
             cooperative,
             ordered_elements: shared.capabilities.matrix_elements,
         };

@@ -93,6 +93,7 @@ fn module() -> Option<Vec<u32>> {
     let source = KernelSource::new(&wgsl, "matrix_elements", &[Access::ReadWrite]);
     let translation = Translation {
         wide_shift: false,
+        subgroup: None,
         cooperative: true,
         ordered_elements: true,
     };

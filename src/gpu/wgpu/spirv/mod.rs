@@ -11,6 +11,7 @@
 
 mod edits;
 mod elements;
+mod subgroups;
 #[cfg(test)]
 mod tests;
 
@@ -34,6 +35,8 @@ const FUNNEL_INT64: &str = "fn funnel(a: u32, b: u32, s: u32) -> u32 {
 pub(super) struct Translation {
     /// The device has 64-bit integers, and shifts them in one instruction.
     pub(super) wide_shift: bool,
+    /// Invocations of a subgroup, if all subgroups have as many, consecutive ones, and operations of a subgroup are to be used.
+    pub(super) subgroup: Option<u32>,
     /// The kernel may use cooperative matrices.
     pub(super) cooperative: bool,
     /// The device's invocations have the components of matrices in the order of `elements_of`.
@@ -58,7 +61,12 @@ pub(super) fn translate(
         true => elements::without_workgroup_memory(&wgsl, source.is_of_bfloat16()).into(),
         false => wgsl,
     };
-    let (module, info) = wgsl_ptx::front::read(&wgsl)?;
+    let (mut module, mut info) = wgsl_ptx::front::read(&wgsl)?;
+    if let Some(size) = translation.subgroup
+        && let Some(wgsl) = subgroups::with_operations(&wgsl, &module, source, size)
+    {
+        (module, info) = wgsl_ptx::front::read(&wgsl)?;
+    }
     check_bindings(&module, source.bindings)?;
     let overrides = source
         .overrides

@@ -1,0 +1,102 @@
+//! Intrinsics by operations of subgroups, which WGSL has in browsers only as an extension.
+//!
+//! They take fewer instructions than words in workgroup memory. More than that, NVIDIA's compiler keeps a mask of the invocations that
+//! take part in a barrier if a branch or an atomic operation precedes it in a loop, and looks before each barrier of the kernel if they
+//! have converged: `lz4_parse` has 38 of these tests with the portable `agree`, and none with this one (`docs/decisions/066`).
+
+use naga::{Expression, Literal, Module};
+use wgsl_ptx::intrinsics::{AGREE, PEERS};
+
+use crate::gpu::backend::KernelSource;
+
+/// Declaration in kernels of more than one subgroup a workgroup that have so many words from `AGREED` on, and `lane`, the local invocation
+/// index.
+const AGREED_WORDS: &str = "const AGREED_WORDS: u32 = 4;";
+const MOST_SUBGROUPS: u32 = 4;
+/// Invocations of a workgroup whose [`PEERS`] are one word of a ballot.
+const BALLOT: u32 = 32;
+
+/// [`AGREE`] in a workgroup of one subgroup.
+const AGREE_IN_ONE: &str = "fn agree(round: ptr<function, u32>, code: u32) -> u32 {
+    workgroupBarrier();
+    return subgroupMax(code);
+}";
+
+/// [`PEERS`] in a workgroup of one subgroup.
+const PEERS_IN_ONE: &str = "fn peers(lane: u32, value: u32) -> u32 {
+    workgroupBarrier();
+    var lanes = 0xffffffffu;
+    for (var i = 0u; i < 12; i++) {
+        let is_one = ((value >> i) & 1) != 0;
+        let ones = subgroupBallot(is_one).x;
+        lanes &= select(~ones, ones, is_one);
+    }
+    return lanes;
+}";
+
+/// Returns [`AGREE`] in a workgroup of `n` subgroups of `size` consecutive invocations.
+fn agree_in(n: u32, size: u32) -> String {
+    format!(
+        "fn agree(round: ptr<function, u32>, code: u32) -> u32 {{
+    atomicStore(&sh_words[AGREED + lane / {size}], subgroupMax(code));
+    workgroupBarrier();
+    var all = 0u;
+    for (var i = 0u; i < {n}; i++) {{
+        all = max(all, atomicLoad(&sh_words[AGREED + i]));
+    }}
+    workgroupBarrier();
+    return subgroupMax(all);
+}}"
+    )
+}
+
+/// Returns the source with operations of subgroups of `size` invocations in place of the intrinsics that have any, or `None` if it has no
+/// such intrinsic. `module` is the source's.
+pub(super) fn with_operations(
+    wgsl: &str,
+    module: &Module,
+    source: &KernelSource<'_>,
+    size: u32,
+) -> Option<String> {
+    if !wgsl.contains(AGREE) && !wgsl.contains(PEERS) {
+        return None;
+    }
+    let n = n_invocations(module, source)?;
+    if n == size {
+        let text = wgsl.replace(AGREE, AGREE_IN_ONE);
+        return Some(match size {
+            BALLOT => text.replace(PEERS, PEERS_IN_ONE),
+            _ => text,
+        });
+    }
+    let has_words = n > size && n.is_multiple_of(size) && n / size <= MOST_SUBGROUPS;
+    (has_words && wgsl.contains(AGREED_WORDS))
+        .then(|| wgsl.replace(AGREE, &agree_in(n / size, size)))
+}
+
+/// Returns the number of invocations of a workgroup of one dimension, if that is a number or an override constant.
+fn n_invocations(module: &Module, source: &KernelSource<'_>) -> Option<u32> {
+    let mut entries = module.entry_points.iter();
+    let entry = entries.find(|entry| entry.name == source.entry)?;
+    if entry.workgroup_size[1..] != [1, 1] {
+        return None;
+    }
+    let sizes = entry.workgroup_size_overrides.unwrap_or_default();
+    let [None | Some(_), None, None] = sizes else {
+        return None;
+    };
+    let Some(size) = sizes[0] else {
+        return Some(entry.workgroup_size[0]);
+    };
+    let Expression::Override(constant) = module.global_expressions[size] else {
+        return None;
+    };
+    let constant = &module.overrides[constant];
+    let name = constant.name.as_deref();
+    let given = source.overrides.iter().find(|(it, _)| Some(*it) == name);
+    match (given, &module.global_expressions[constant.init?]) {
+        (Some(&(_, value)), _) => Some(value as u32),
+        (None, Expression::Literal(Literal::U32(value))) => Some(*value),
+        _ => None,
+    }
+}
