@@ -1,6 +1,7 @@
 // Reduces a code over the workgroup.
 //
-// Intrinsic: wgsl-ptx knows `agree` by its name and this text, and makes one warp reduction of it.
+// Intrinsic: wgsl-ptx knows `agree` by its name and this text, and makes one warp reduction of it. src/gpu/wgpu/spirv/subgroups.rs makes
+// one reduction of a subgroup.
 // The kernel declares `sh_words`, an array of `atomic<u32>` in workgroup memory, and AGREED, the index of a word in it that
 // is at most round << 8 before a call.
 

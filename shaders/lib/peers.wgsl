@@ -1,6 +1,7 @@
 // Equal values in a workgroup of 32 invocations.
 //
-// Intrinsic: wgsl-ptx knows `peers` by its name and this text, and makes a ballot of each of the 12 bits, without workgroup memory.
+// Intrinsic: wgsl-ptx and src/gpu/wgpu/spirv/subgroups.rs know `peers` by its name and this text, and make a ballot of each of the 12
+// bits, without workgroup memory.
 // So only `peers` may name `sh_values`.
 
 var<workgroup> sh_values: array<u32, 32>;
