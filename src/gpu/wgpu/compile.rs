@@ -141,9 +141,7 @@ fn module(
     if shared.passes_spirv(source) {
         let translation = super::spirv::Translation {
             wide_shift: shared.capabilities.int64 && shared.info.has_wide_shift(),
-            subgroup: (shared.capabilities.subgroups)
-                .then(|| shared.info.uniform_subgroup())
-                .flatten(),
+            subgroup: (shared.info.uniform_subgroup()).filter(|_| shared.capabilities.subgroups),
             cooperative,
             ordered_elements: shared.capabilities.matrix_elements,
         };

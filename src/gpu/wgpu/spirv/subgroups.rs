@@ -81,11 +81,10 @@ fn n_invocations(module: &Module, source: &KernelSource<'_>) -> Option<u32> {
     if entry.workgroup_size[1..] != [1, 1] {
         return None;
     }
-    let sizes = entry.workgroup_size_overrides.unwrap_or_default();
-    let [None | Some(_), None, None] = sizes else {
+    let [size, None, None] = entry.workgroup_size_overrides.unwrap_or_default() else {
         return None;
     };
-    let Some(size) = sizes[0] else {
+    let Some(size) = size else {
         return Some(entry.workgroup_size[0]);
     };
     let Expression::Override(constant) = module.global_expressions[size] else {
