@@ -1,8 +1,8 @@
 //! Intrinsics by operations of subgroups, which WGSL has in browsers only as an extension.
 //!
-//! They take fewer instructions than words in workgroup memory. More than that, NVIDIA's compiler keeps a mask of the invocations that
-//! take part in a barrier if a branch or an atomic operation precedes it in a loop, and looks before each barrier of the kernel if they
-//! have converged: `lz4_parse` has 38 of these tests with the portable `agree`, and none with this one (`docs/decisions/066`).
+//! They take fewer instructions than words in workgroup memory. More than that, with the portable `agree` NVIDIA's compiler keeps masks of
+//! the invocations that take part in barriers, and tests before each barrier in a loop if they have converged: `lz4_parse` has 38 of these
+//! tests with it, and none with this one (`docs/decisions/066`).
 
 use naga::{Expression, Literal, Module};
 use wgsl_ptx::intrinsics::{AGREE, PEERS};
