@@ -7,6 +7,8 @@
 //! NVIDIA's compiler delays loads from read-only buffers until their values are used, even beyond barriers. Kernels of cooperative
 //! matrices load factors steps ahead, so their buffers are not declared read-only (`docs/decisions/056`).
 //!
+//! Some intrinsics of `wgsl-ptx` become shorter here, too: a shift of word pairs, and operations of subgroups.
+//!
 //! WGSL has no bfloat16. Kernels that take it are written for halves, and their matrices get the type here.
 
 mod edits;
@@ -17,7 +19,9 @@ mod tests;
 
 use std::borrow::Cow;
 
+use naga::Module;
 use naga::back::spv;
+use naga::valid::ModuleInfo;
 use wgsl_ptx::intrinsics::FUNNEL;
 
 use crate::gpu::backend::KernelSource;
@@ -61,22 +65,12 @@ pub(super) fn translate(
         true => elements::without_workgroup_memory(&wgsl, source.is_of_bfloat16()).into(),
         false => wgsl,
     };
-    let (mut module, mut info) = wgsl_ptx::front::read(&wgsl)?;
+    let (mut module, mut info) = resolved(&wgsl, source)?;
     if let Some(size) = translation.subgroup
-        && let Some(wgsl) = subgroups::with_operations(&wgsl, &module, source, size)
+        && let Some(wgsl) = subgroups::with_operations(&wgsl, n_invocations(&module), size)
     {
-        (module, info) = wgsl_ptx::front::read(&wgsl)?;
+        (module, info) = resolved(&wgsl, source)?;
     }
-    check_bindings(&module, source.bindings)?;
-    let overrides = source
-        .overrides
-        .iter()
-        .map(|&(name, value)| (name.to_owned(), value))
-        .collect();
-    let entry = Some((naga::ShaderStage::Compute, source.entry));
-    let (module, info) =
-        naga::back::pipeline_constants::process_overrides(&module, &info, entry, &overrides)
-            .map_err(|e| e.to_string())?;
     let pipeline = spv::PipelineOptions {
         entry_point: source.entry.to_owned(),
         shader_stage: naga::ShaderStage::Compute,
@@ -99,9 +93,31 @@ pub(super) fn translate(
     Ok(words)
 }
 
+/// Returns the module of a text of `source`, whose bindings are checked, with override constants resolved.
+fn resolved(wgsl: &str, source: &KernelSource<'_>) -> Result<(Module, ModuleInfo), String> {
+    let (module, info) = wgsl_ptx::front::read(wgsl)?;
+    check_bindings(&module, source.bindings)?;
+    let overrides = source
+        .overrides
+        .iter()
+        .map(|&(name, value)| (name.to_owned(), value))
+        .collect();
+    let entry = Some((naga::ShaderStage::Compute, source.entry));
+    let (module, info) =
+        naga::back::pipeline_constants::process_overrides(&module, &info, entry, &overrides)
+            .map_err(|e| e.to_string())?;
+    Ok((module.into_owned(), info.into_owned()))
+}
+
+/// Returns the invocations of a workgroup of a module that has one entry point, with override constants resolved.
+fn n_invocations(module: &Module) -> u32 {
+    let sizes = module.entry_points.iter().map(|entry| entry.workgroup_size);
+    sizes.flatten().fold(1, u32::saturating_mul)
+}
+
 /// Checks that every variable of the module has the binding that the caller declares: wgpu does not validate passthrough
 /// modules.
-fn check_bindings(module: &naga::Module, bindings: &[Access]) -> Result<(), String> {
+fn check_bindings(module: &Module, bindings: &[Access]) -> Result<(), String> {
     for (_, variable) in module.global_variables.iter() {
         let Some(at) = &variable.binding else {
             continue;

@@ -4,13 +4,9 @@
 //! the invocations that take part in barriers, and tests before each barrier in a loop if they have converged: `lz4_parse` has 38 of these
 //! tests with it, and none with this one (`docs/decisions/066`).
 
-use naga::{Expression, Literal, Module};
 use wgsl_ptx::intrinsics::{AGREE, PEERS};
 
-use crate::gpu::backend::KernelSource;
-
-/// Declaration in kernels of more than one subgroup a workgroup that have so many words from `AGREED` on, and `lane`, the local invocation
-/// index.
+/// Declaration of kernels that have a word for each of up to [`MOST_SUBGROUPS`] from `AGREED` on, and `lane`, the local invocation index.
 const AGREED_WORDS: &str = "const AGREED_WORDS: u32 = 4;";
 const MOST_SUBGROUPS: u32 = 4;
 /// Invocations of a workgroup whose [`PEERS`] are one word of a ballot.
@@ -50,18 +46,12 @@ fn agree_in(n: u32, size: u32) -> String {
     )
 }
 
-/// Returns the source with operations of subgroups of `size` invocations in place of the intrinsics that have any, or `None` if it has no
-/// such intrinsic. `module` is the source's.
-pub(super) fn with_operations(
-    wgsl: &str,
-    module: &Module,
-    source: &KernelSource<'_>,
-    size: u32,
-) -> Option<String> {
+/// Returns the source with operations of subgroups of `size` invocations in place of its intrinsics, in workgroups of `n` invocations.
+/// Returns `None` if there are no intrinsics, or no operations for such workgroups.
+pub(super) fn with_operations(wgsl: &str, n: u32, size: u32) -> Option<String> {
     if !wgsl.contains(AGREE) && !wgsl.contains(PEERS) {
         return None;
     }
-    let n = n_invocations(module, source)?;
     if n == size {
         let text = wgsl.replace(AGREE, AGREE_IN_ONE);
         return Some(match size {
@@ -72,30 +62,4 @@ pub(super) fn with_operations(
     let has_words = n > size && n.is_multiple_of(size) && n / size <= MOST_SUBGROUPS;
     (has_words && wgsl.contains(AGREED_WORDS))
         .then(|| wgsl.replace(AGREE, &agree_in(n / size, size)))
-}
-
-/// Returns the number of invocations of a workgroup of one dimension, if that is a number or an override constant.
-fn n_invocations(module: &Module, source: &KernelSource<'_>) -> Option<u32> {
-    let mut entries = module.entry_points.iter();
-    let entry = entries.find(|entry| entry.name == source.entry)?;
-    if entry.workgroup_size[1..] != [1, 1] {
-        return None;
-    }
-    let [size, None, None] = entry.workgroup_size_overrides.unwrap_or_default() else {
-        return None;
-    };
-    let Some(size) = size else {
-        return Some(entry.workgroup_size[0]);
-    };
-    let Expression::Override(constant) = module.global_expressions[size] else {
-        return None;
-    };
-    let constant = &module.overrides[constant];
-    let name = constant.name.as_deref();
-    let given = source.overrides.iter().find(|(it, _)| Some(*it) == name);
-    match (given, &module.global_expressions[constant.init?]) {
-        (Some(&(_, value)), _) => Some(value as u32),
-        (None, Expression::Literal(Literal::U32(value))) => Some(*value),
-        _ => None,
-    }
 }

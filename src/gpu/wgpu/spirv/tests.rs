@@ -136,32 +136,32 @@ fn operations_of_subgroups_replace_words_and_branches() {
     const OP_ATOMIC_MAX: u32 = 239;
     const OP_BALLOT: u32 = 339;
     const OP_GROUP_MAX: u32 = 357;
-    let counts = |name: &str, width: u32, subgroup| {
+    let counts = |name: &str, overrides: &[(&str, f64)], subgroup| {
         let mut kernels = crate::kernels::codec::KERNELS.into_iter();
         let kernel = kernels.find(|kernel| kernel.name == name).unwrap();
-        let overrides = [("WIDTH", f64::from(width))];
-        let given: &[_] = if width == 0 { &[] } else { &overrides };
         let translation = Translation {
             subgroup,
             ..translation(false, false)
         };
-        let words = translate(&KernelSource::of(kernel, given), translation).unwrap();
+        let words = translate(&KernelSource::of(kernel, overrides), translation).unwrap();
         [OP_ATOMIC_MAX, OP_BALLOT, OP_GROUP_MAX].map(|opcode| {
             let all = split(&words);
             all.iter().filter(|one| one[0] & 0xffff == opcode).count()
         })
     };
+    let parse = |width, subgroup| counts("lz4_parse", &[("WIDTH", width)], subgroup);
     // One operation in workgroups of a subgroup, two in larger ones, and the maxima of the search and of exits remain.
-    let [maxima, ..] = counts("lz4_parse", 32, None);
-    assert_eq!(counts("lz4_parse", 32, Some(32)), [maxima - 1, 0, 1]);
-    assert_eq!(counts("lz4_parse", 64, Some(32)), [maxima - 1, 0, 2]);
-    assert_eq!(counts("lz4_parse", 128, Some(32)), [maxima - 1, 0, 2]);
+    let [maxima, ..] = parse(32.0, None);
+    assert_eq!(parse(32.0, Some(32)), [maxima - 1, 0, 1]);
+    assert_eq!(parse(64.0, Some(32)), [maxima - 1, 0, 2]);
+    assert_eq!(parse(128.0, Some(32)), [maxima - 1, 0, 2]);
     // Not enough words for 8 subgroups, and no whole subgroup.
-    assert_eq!(counts("lz4_parse", 64, Some(8)), [maxima, 0, 0]);
-    assert_eq!(counts("lz4_parse", 32, Some(64)), [maxima, 0, 0]);
-    assert_eq!(counts("lz4_sort", 0, None)[1..], [0, 0]);
-    assert_eq!(counts("lz4_sort", 0, Some(32))[1..], [1, 0]);
-    assert_eq!(counts("lz4_sort", 0, Some(8))[1..], [0, 0]);
+    assert_eq!(parse(64.0, Some(8)), [maxima, 0, 0]);
+    assert_eq!(parse(32.0, Some(64)), [maxima, 0, 0]);
+    let sort = |subgroup| counts("lz4_sort", &[], subgroup);
+    assert_eq!(sort(None)[1..], [0, 0]);
+    assert_eq!(sort(Some(32))[1..], [1, 0]);
+    assert_eq!(sort(Some(8))[1..], [0, 0]);
 }
 
 #[test]
