@@ -8,14 +8,13 @@
 
 mod common;
 
-use common::engine::{open, unchecked_if};
-use pagepress::Error;
-use pagepress::gpu::runtime::block_on;
-use pagepress::gpu::{Backend, EngineChoice, GpuDevice, KernelArg, KernelSource, Waitable};
+use common::engine::{open, run_on_words, unchecked_if};
+use pagepress::gpu::{Backend, EngineChoice, KernelSource};
 use pagepress::kernels::Access;
 use wgsl_ptx::intrinsics::{AGREE, PEERS};
 
 const ROUNDS: u32 = 9;
+const BINDINGS: [Access; 2] = [Access::Read, Access::ReadWrite];
 
 /// Each invocation passes codes, one a round, and publishes one word in workgroup memory before each call.
 const AGREED: &str = "
@@ -55,45 +54,6 @@ const PEERS_OF: &str = "
     }
     ";
 
-/// Runs a kernel of one workgroup, and returns a word for each word of its input.
-fn run(
-    device: &GpuDevice,
-    (wgsl, entry): (&str, &str),
-    width: u32,
-    is_unchecked: bool,
-    words: &[u32],
-) -> Vec<u32> {
-    let bindings = [Access::Read, Access::ReadWrite];
-    let overrides = [("WIDTH", f64::from(width))];
-    let source = KernelSource::new(wgsl, entry, &bindings);
-    let source = match wgsl.contains("override") {
-        true => source.with_overrides(&overrides),
-        false => source,
-    };
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let found = block_on(async {
-        let kernel = device
-            .compile_kernel(&unchecked_if(is_unchecked, source))
-            .await?;
-        let n_bytes = bytes.len() as u64;
-        let input = device.allocate_memory(n_bytes)?;
-        let output = device.allocate_memory(n_bytes)?;
-        device.upload_async(&input, 0, &bytes).await?;
-        let args = [KernelArg::Buffer(&input), KernelArg::Buffer(&output)];
-        device
-            .launch_kernel(&kernel, [1, 1, 1], &args)?
-            .wait_async()
-            .await?;
-        device.download_async(&output, 0..n_bytes).await
-    });
-    let found: Result<Vec<u8>, Error> = found;
-    found
-        .unwrap()
-        .chunks_exact(4)
-        .map(|word| u32::from_le_bytes(word.try_into().unwrap()))
-        .collect()
-}
-
 /// Codes of `ROUNDS` rounds: none, then one invocation's, then those of several.
 fn codes(width: u32) -> Vec<u32> {
     let code = |round: u32, i: u32| match round {
@@ -123,8 +83,11 @@ fn invocations_agree_in_workgroups_of_one_and_of_several_subgroups() {
                 round.iter().rev().map(move |code| most | code)
             })
             .collect();
+        let overrides = [("WIDTH", f64::from(width))];
         for is_unchecked in [false, true] {
-            let found = run(&device, (&wgsl, "agreed"), width, is_unchecked, &codes);
+            let source = KernelSource::new(&wgsl, "agreed", &BINDINGS).with_overrides(&overrides);
+            let source = unchecked_if(is_unchecked, source);
+            let found = run_on_words(&device, &source, 1, &codes, None).unwrap();
             assert_eq!(found, expected, "{width} invocations, {is_unchecked}");
         }
     }
@@ -147,7 +110,9 @@ fn peers_are_the_invocations_with_the_same_value() {
         })
         .collect();
     for is_unchecked in [false, true] {
-        let found = run(&device, (&wgsl, "peers_of"), 32, is_unchecked, &values);
+        let source = KernelSource::new(&wgsl, "peers_of", &BINDINGS);
+        let source = unchecked_if(is_unchecked, source);
+        let found = run_on_words(&device, &source, 1, &values, None).unwrap();
         assert_eq!(found, expected, "{is_unchecked}");
     }
 }

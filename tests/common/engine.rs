@@ -58,21 +58,30 @@ pub fn unchecked_if(self_checked: bool, source: KernelSource<'_>) -> KernelSourc
 }
 
 pub fn squares(device: &GpuDevice, n: u32, self_checked: bool) -> Result<Vec<u32>, Error> {
+    let source = KernelSource::new(SQUARES, "squares", BINDINGS);
+    let source = unchecked_if(self_checked, source).with_overrides(&[("FACTOR", 3.0)]);
+    let words: Vec<u32> = (0..n).collect();
+    run_on_words(device, &source, n.div_ceil(64), &words, Some(&[n, 7]))
+}
+
+/// Runs a kernel whose bindings are its input, its output and, if it has any, its parameters. Returns as many words as the input has.
+pub fn run_on_words(
+    device: &GpuDevice,
+    source: &KernelSource<'_>,
+    n_workgroups: u32,
+    words: &[u32],
+    params: Option<&[u32]>,
+) -> Result<Vec<u32>, Error> {
     block_on(async {
-        let source = KernelSource::new(SQUARES, "squares", BINDINGS);
-        let source = unchecked_if(self_checked, source).with_overrides(&[("FACTOR", 3.0)]);
-        let kernel = device.compile_kernel(&source).await?;
-        let bytes: Vec<u8> = (0..n).flat_map(u32::to_le_bytes).collect();
+        let kernel = device.compile_kernel(source).await?;
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let input = device.allocate_memory(bytes.len() as u64)?;
         let output = device.allocate_memory(bytes.len() as u64)?;
         device.upload_async(&input, 0, &bytes).await?;
-        let args = [
-            KernelArg::Buffer(&input),
-            KernelArg::Buffer(&output),
-            KernelArg::Params(&[n, 7]),
-        ];
+        let mut args = vec![KernelArg::Buffer(&input), KernelArg::Buffer(&output)];
+        args.extend(params.map(KernelArg::Params));
         let kernel_ns = device
-            .launch_kernel(&kernel, [n.div_ceil(64), 1, 1], &args)?
+            .launch_kernel(&kernel, [n_workgroups, 1, 1], &args)?
             .wait_async()
             .await?;
         assert!(kernel_ns.is_none() || device.capabilities().timestamps);
