@@ -197,6 +197,8 @@ pub struct Capabilities {
     pub free_memory_bytes: Option<u64>,
     /// The compute units; `None` if the API does not report them.
     pub compute_units: Option<ComputeUnits>,
+    /// True if the driver clears workgroup memory that SPIR-V initializes with zeros.
+    pub(crate) clears_workgroups: bool,
     /// Number of invocations of the smallest subgroup; 0 if unknown.
     pub(crate) min_subgroup: u32,
     /// Registers of an invocation.

@@ -282,6 +282,7 @@ mod tests {
             longest_submission: None,
             free_memory_bytes: None,
             compute_units: None,
+            clears_workgroups: false,
             min_subgroup: 0,
             registers: crate::kernels::Registers::Usual,
         }

@@ -210,6 +210,7 @@ impl Adapter {
             longest_submission: None,
             free_memory_bytes: Some(free),
             compute_units: Some(self.attributes.compute_units),
+            clears_workgroups: false,
             min_subgroup: 32,
             registers: Registers::Many,
         };

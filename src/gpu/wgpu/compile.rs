@@ -142,6 +142,7 @@ fn module(
         let translation = super::spirv::Translation {
             wide_shift: shared.capabilities.int64 && shared.info.has_wide_shift(),
             subgroup: (shared.info.uniform_subgroup()).filter(|_| shared.capabilities.subgroups),
+            clears_workgroups: shared.capabilities.clears_workgroups,
             cooperative,
             ordered_elements: shared.capabilities.matrix_elements,
         };

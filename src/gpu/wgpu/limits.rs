@@ -132,6 +132,18 @@ pub(super) fn leaves_out_checks(request: &DeviceRequest) -> bool {
     cfg!(not(target_arch = "wasm32")) && request.runtime_checks == RuntimeChecks::WhereNeeded
 }
 
+/// Returns true if devices of the adapter clear workgroup memory that SPIR-V initializes with zeros. Vulkan 1.3 requires the feature
+/// (`shaderZeroInitializeWorkgroupMemory`), and wgpu enables it where the adapter has it.
+#[cfg(vulkan_engine)]
+pub(super) fn clears_workgroups(adapter: &wgpu::Adapter) -> bool {
+    // SAFETY: the adapter behind the guard is only queried.
+    let hal = unsafe { adapter.as_hal::<wgpu::hal::vulkan::Api>() };
+    hal.is_some_and(|hal| {
+        let properties = hal.physical_device_capabilities().properties();
+        properties.api_version >= ash::vk::API_VERSION_1_3
+    })
+}
+
 /// Returns the capabilities of a device with these limits and features. Accesses of cooperative matrices cannot be checked.
 pub(super) fn capabilities(
     limits: &wgpu::Limits,
@@ -171,6 +183,7 @@ pub(super) fn capabilities(
         longest_submission: None,
         free_memory_bytes: None,
         compute_units: None,
+        clears_workgroups: false,
         min_subgroup: 0,
         registers: Registers::Usual,
     }

@@ -94,6 +94,7 @@ fn module() -> Option<Vec<u32>> {
     let translation = Translation {
         wide_shift: false,
         subgroup: None,
+        clears_workgroups: false,
         cooperative: true,
         ordered_elements: true,
     };

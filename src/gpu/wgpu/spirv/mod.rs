@@ -41,6 +41,8 @@ pub(super) struct Translation {
     pub(super) wide_shift: bool,
     /// Invocations of a subgroup, if all subgroups have as many, consecutive ones, and operations of a subgroup are to be used.
     pub(super) subgroup: Option<u32>,
+    /// The driver clears workgroup memory. Else the first invocation does, by a store for each word.
+    pub(super) clears_workgroups: bool,
     /// The kernel may use cooperative matrices.
     pub(super) cooperative: bool,
     /// The device's invocations have the components of matrices in the order of `elements_of`.
@@ -75,7 +77,7 @@ pub(super) fn translate(
         entry_point: source.entry.to_owned(),
         shader_stage: naga::ShaderStage::Compute,
     };
-    let mut options = options(source, translation.cooperative);
+    let mut options = options(source, translation);
     // Functions are found by their names.
     options.flags.set(spv::WriterFlags::DEBUG, has_elements);
     let mut words =
@@ -145,7 +147,7 @@ fn check_bindings(module: &Module, bindings: &[Access]) -> Result<(), String> {
 }
 
 /// Returns the options that wgpu uses on Vulkan with its checks off. Bindings have no gaps, so they keep their numbers.
-fn options(source: &KernelSource<'_>, cooperative: bool) -> spv::Options<'static> {
+fn options(source: &KernelSource<'_>, translation: Translation) -> spv::Options<'static> {
     use spv::ZeroInitializeWorkgroupMemoryMode as Zeros;
     let binding_map = (0..source.bindings.len() as u32).map(|binding| {
         let at = naga::ResourceBinding { group: 0, binding };
@@ -160,7 +162,11 @@ fn options(source: &KernelSource<'_>, cooperative: bool) -> spv::Options<'static
     });
     spv::Options {
         // Drivers with cooperative matrices have Vulkan 1.3.
-        lang_version: if cooperative { (1, 6) } else { (1, 3) },
+        lang_version: if translation.cooperative {
+            (1, 6)
+        } else {
+            (1, 3)
+        },
         flags: spv::WriterFlags::empty(),
         binding_map: binding_map.collect(),
         bounds_check_policies: naga::proc::BoundsCheckPolicies {
@@ -170,6 +176,7 @@ fn options(source: &KernelSource<'_>, cooperative: bool) -> spv::Options<'static
             binding_array: naga::proc::BoundsCheckPolicy::Unchecked,
         },
         zero_initialize_workgroup_memory: match source.is_cleared() {
+            true if translation.clears_workgroups => Zeros::Native,
             true => Zeros::Polyfill,
             false => Zeros::None,
         },

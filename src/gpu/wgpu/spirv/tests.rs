@@ -41,6 +41,7 @@ const fn translation(wide_shift: bool, cooperative: bool) -> Translation {
     Translation {
         wide_shift,
         subgroup: None,
+        clears_workgroups: false,
         cooperative,
         ordered_elements: false,
     }
@@ -113,6 +114,40 @@ fn funnel_becomes_64_bit_arithmetic_in_the_kernels_that_have_it() {
         let words = translated(&source, true).unwrap();
         assert_eq!(has_int64(&words), has_funnel, "{}", kernel.name);
     }
+}
+
+#[test]
+fn workgroup_memory_is_cleared_by_the_driver_if_it_can() {
+    const OP_VARIABLE: u32 = 59;
+    const OP_STORE: u32 = 62;
+    const STORAGE_WORKGROUP: u32 = 4;
+    const WGSL: &str = "
+        var<workgroup> sh_words: array<u32, 1000>;
+        @group(0) @binding(0) var<storage, read_write> data: array<u32>;
+        @compute @workgroup_size(32)
+        fn main(@builtin(local_invocation_index) i: u32) {
+            sh_words[i] += 1u;
+            data[i] = sh_words[i];
+        }";
+    let counts = |clears_workgroups| {
+        let translation = Translation {
+            clears_workgroups,
+            ..translation(false, false)
+        };
+        let source = KernelSource::new(WGSL, "main", &[Access::ReadWrite]);
+        let words = translate(&source, translation).unwrap();
+        let all = split(&words);
+        let n_stores = all.iter().filter(|one| one[0] & 0xffff == OP_STORE).count();
+        // An initializer is a fifth word.
+        let n_initialized = all.iter().filter(|one| {
+            one[0] & 0xffff == OP_VARIABLE && one[3] == STORAGE_WORKGROUP && one.len() == 5
+        });
+        (n_stores, n_initialized.count())
+    };
+    let (n_stores, n_initialized) = counts(true);
+    assert_eq!(n_initialized, 1);
+    // Zeros are one store of an array, which drivers make one of each word.
+    assert_eq!(counts(false), (n_stores + 1, 0));
 }
 
 #[test]
