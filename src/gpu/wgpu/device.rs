@@ -157,14 +157,10 @@ async fn open_adapter(
         && super::matrix_elements::are_ordered(&opened.0, &opened.1);
     #[cfg(not(vulkan_engine))]
     let has_elements = false;
-    #[cfg(vulkan_engine)]
-    let clears_workgroups = limits::clears_workgroups(adapter);
-    #[cfg(not(vulkan_engine))]
-    let clears_workgroups = false;
     let capabilities = Capabilities {
         bfloat16_matrices: has_bfloat16,
         matrix_elements: has_elements,
-        clears_workgroups,
+        clears_workgroups: limits::clears_workgroups(adapter),
         ..capabilities
     };
     Ok(WgpuDevice::of(

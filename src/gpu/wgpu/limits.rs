@@ -144,6 +144,12 @@ pub(super) fn clears_workgroups(adapter: &wgpu::Adapter) -> bool {
     })
 }
 
+/// Returns false: only Vulkan takes SPIR-V.
+#[cfg(not(vulkan_engine))]
+pub(super) const fn clears_workgroups(_: &wgpu::Adapter) -> bool {
+    false
+}
+
 /// Returns the capabilities of a device with these limits and features. Accesses of cooperative matrices cannot be checked.
 pub(super) fn capabilities(
     limits: &wgpu::Limits,
