@@ -157,7 +157,8 @@ fn module(
             ..wgpu::ShaderModuleDescriptorPassthrough::default()
         };
         // SAFETY: naga wrote the SPIR-V from a validated module with the bindings of `source`, in which functions replaced intrinsics
-        // that return the same on a device with such integers and subgroups. Then only the scope of barriers
+        // that return the same on a device with such integers and subgroups. Workgroup memory has initializers only where
+        // `limits::clears_workgroups` found that the device takes them. Then only the scope of barriers
         // was narrowed to the one that WGSL specifies, promises not to write a buffer were left out, matrices got a type of the
         // same size that the device has, as checked above, and functions of elements became accesses to components of matrices of
         // 16x16, of which each of the 32 invocations of a subgroup has 8, on devices where `matrix_elements` found them. It lacks checks
