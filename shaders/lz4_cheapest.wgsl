@@ -287,9 +287,9 @@ fn write_sequences_of(first_word: u32, first: u32, n: u32, index: u32) {
             continue;
         }
         var end = p + length;
-        // A shorter match that is not cut has been compared to its end.
-        if length >= LONGEST {
-            let offset = chosen >> 16;
+        let offset = chosen >> 16;
+        // A shorter match that is not cut has been compared to its end, unless it began in a run.
+        if length >= LONGEST || (offset == 1 && length != SHORT) {
             var limit = n - 5;
             if DICTIONARY && offset > p {
                 // A match does not leave the dictionary.
@@ -315,9 +315,9 @@ fn lz4_cheapest(@builtin(global_invocation_id) invocation: vec3<u32>, @builtin(n
         let first_word = index * (PAGE_SIZE / 4);
         let first = (index / 32) * (32 * PAGE_SIZE) + index % 32;
         let n = min(PAGE_SIZE, params.n_bytes - index * PAGE_SIZE);
-        if n < 13 && sizes[index] == 0 {
+        if sizes[index] == 0 {
             sizes[index] = n | KIND_STORED;
-        } else if sizes[index] == 0 {
+        } else if sizes[index] < KIND_STORED {
             choose(Page(first_word, n, first));
             write_sequences_of(first_word, first, n, index);
         }

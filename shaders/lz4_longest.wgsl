@@ -1,8 +1,8 @@
 // Finds the longest match of each position among its candidates, for level High of src/lz4/mod.rs.
 //
-// A workgroup is WIDTH lanes and takes pieces of PIECE slots `workgroup_id.x`, `+ num_workgroups.x`, ...; a lane takes the
-// positions of every WIDTH-th slot. With several for each, lanes with long comparisons delay the others less; with one, which is the
-// choice for devices with the fewest registers, a lane keeps less.
+// A workgroup is WIDTH lanes and takes pieces of PIECE slots, and the runs among as many positions, `workgroup_id.x`,
+// `+ num_workgroups.x`, ...; a lane takes the positions of every WIDTH-th slot. With several for each, lanes with long comparisons
+// delay the others less; with one, which is the choice for devices with the fewest registers, a lane keeps less.
 //
 // pages                PAGE_SIZE bytes each, back to back; the last may be shorter
 // order, sizes         output of lz4_sort.wgsl
@@ -17,7 +17,7 @@
 // Twin: src/lz4/sorted.rs
 //
 // import: lib/bits, lib/dictionary, lib/lz4_backward, lib/lz4_bucket
-// import: lz4_longest/compare, lz4_longest/dictionary, lz4_longest/page
+// import: lz4_longest/compare, lz4_longest/dictionary, lz4_longest/page, lz4_longest/runs
 
 override PAGE_SIZE: u32 = 4096;
 override BUCKET_BITS: u32 = 11;
@@ -35,6 +35,7 @@ override DICTIONARY: bool = false;
 const CANDIDATES: u32 = 64;
 override SLOTS: u32 = CANDIDATES + PIECE;
 override SLOT_WORDS: u32 = SLOTS / 32;
+const KIND_FILL: u32 = 2u << 30;
 // Length at which a comparison stops.
 const LONGEST: u32 = 128;
 // Above the keys of all candidates.
@@ -184,7 +185,7 @@ fn longest_match(first_word: u32, own: u32, n: u32) -> u32 {
     let offset = p - sh_slots[best.slot];
     var found = select(best.length | (offset << 16), 0u, offset == 0);
     if DICTIONARY {
-        found = longest_of_both(first_word, p, sh_words[own].x * 2654435761u, found, cap);
+        found = longest_of_both(first_word, p, product_of(sh_words[own].x), found, cap);
     }
     return with_backward_length(first_word, p, found);
 }
@@ -224,14 +225,14 @@ fn lz4_longest(
         let first_word = page * (PAGE_SIZE / 4);
         let first = (piece % (PAGE_SIZE / PIECE)) * PIECE;
         let n = min(PAGE_SIZE, params.n_bytes - page * PAGE_SIZE);
-        let n_searchable = select(0u, n - 11, n >= 13 && sizes[page] == 0);
-        let n_own = min(first + PIECE, n_searchable) - min(first, n_searchable);
+        let n_slots = select(0u, sizes[page], sizes[page] < KIND_FILL);
+        let n_own = min(first + PIECE, n_slots) - min(first, n_slots);
         // The slot behind the last one that is staged.
         let end = select(0u, CANDIDATES + n_own, n_own > 0);
         if lane < SLOT_WORDS {
             atomicStore(&sh_begins[lane], 0u);
         }
-        if STAGES && end > 0 {
+        if STAGES && n_slots > 0 {
             for (var i = lane; i < (n + 19) / 4; i += WIDTH) {
                 sh_page[i] = pages[first_word + i];
             }
@@ -253,6 +254,9 @@ fn lz4_longest(
         }
         workgroupBarrier();
         let column = (page / 32) * (32 * PAGE_SIZE) + page % 32;
+        if n_slots > 0 {
+            write_runs(lane, first_word, first, n - 11, column);
+        }
         // Without a loop, an invocation keeps fewer values.
         if PIECE == WIDTH {
             let slot = CANDIDATES + lane;

@@ -1,24 +1,27 @@
-// Sorts the searchable positions of each page by the hash of their words, for level High of src/lz4/mod.rs.
+// Sorts the searchable positions of each page that are in no run by the hash of their words, for level High of src/lz4/mod.rs.
 //
 // A workgroup is 32 lanes and takes shares `workgroup_id.x`, `+ num_workgroups.x`, ...: a share is a page and TABLE of its
 // buckets. It counts the positions of each bucket, then places them in order, one per lane and round. With several shares it lists
 // its own positions first.
 //
 // pages  PAGE_SIZE bytes each, back to back; the last may be shorter
-// order  PAGE_SIZE words per page, of which each searchable position has one, its slot: the position
-// sizes  one word per page: 8 | KIND_FILL for a page that repeats its first eight bytes, else 0
+// order  PAGE_SIZE words per page, of which each of these positions has one, its slot: the position
+// sizes  one word per page: 8 | KIND_FILL for a page that repeats its first eight bytes, else its number of slots
 //
 // The slots of a bucket follow each other, in the order of their positions, so the candidates of a slot are the slots before it.
 //
 // Preconditions: n_bytes > 0, n_pages = ceil(n_bytes / PAGE_SIZE).
 // Twin: src/lz4/sorted.rs
 //
-// import: lib/bits, lib/lz4_bucket, lib/peers
+// import: lib/bits, lib/lz4_bucket, lib/lz4_run, lib/peers
 
 override PAGE_SIZE: u32 = 4096;
 override BUCKET_BITS: u32 = 11;
 
-const TABLE: u32 = 2048;
+const TABLE_BITS: u32 = 11;
+const TABLE: u32 = 1 << TABLE_BITS;
+// Products of the words in a share's buckets, less one: a share has as many.
+override LAST_PRODUCT: u32 = 0xffffffff >> (BUCKET_BITS - TABLE_BITS);
 // Words of buckets of one lane: each has two buckets.
 const ROW: u32 = TABLE / 64;
 override SHARES: u32 = (1u << BUCKET_BITS) / TABLE;
@@ -29,6 +32,8 @@ const NONE: u32 = 0xfffu;
 const LISTED: u32 = 512;
 // True if shares have so few of the positions that listing them first is less work.
 override LISTS: bool = SHARES > 2;
+// True if a lane loads the words of the positions that it lists together, which takes more registers.
+override AHEAD: bool = true;
 // True if the order of a page of one share is made in workgroup memory: then lanes write slots that follow each other.
 override STAGES: bool = false;
 override STAGED: u32 = select(1u, PAGE_SIZE / 2, STAGES);
@@ -49,8 +54,8 @@ struct Params {
 // For each bucket of the share, in 16 bits of its `cell`, the number of its positions; then the slot of the next one.
 var<workgroup> sh_buckets: array<atomic<u32>, TABLE / 2 + 32>;
 var<workgroup> sh_sums: array<u32, 32>;
-// The words of 128 positions, and the one after them.
-var<workgroup> sh_text: array<u32, 33>;
+// The words of 128 positions, the one before them and the one after them.
+var<workgroup> sh_text: array<u32, 34>;
 // With LISTS, positions of the share that are not placed yet, position | bucket of the share << 16, and their number.
 var<workgroup> sh_list: array<u32, LIST>;
 var<workgroup> sh_n_listed: u32;
@@ -60,8 +65,10 @@ var<workgroup> sh_order: array<atomic<u32>, STAGED>;
 var<workgroup> sh_differs: u32;
 // The first share of the workgroup: read from here, it is the same for all lanes in the eyes of every compiler.
 var<workgroup> sh_first: u32;
-// Positions in the buckets of earlier shares.
+// Sorted positions in the buckets of earlier shares.
 var<workgroup> sh_earlier: atomic<u32>;
+// The slot after the last bucket of the share.
+var<workgroup> sh_end: u32;
 
 // Returns true if the page repeats its first eight bytes.
 fn is_fill(lane: u32, first_word: u32, n: u32) -> bool {
@@ -87,53 +94,70 @@ fn cell(bucket: u32) -> u32 {
     return i + i / ROW;
 }
 
-// Counts the position p, whose word is `word`, if it is searchable and its bucket is in the share; returns 1 if its bucket is in
-// an earlier share.
-fn count_position(p: u32, word: u32, n_searchable: u32, share: u32) -> u32 {
-    let bucket = bucket_of(word);
-    if p >= n_searchable {
-        return 0u;
-    }
-    if bucket / TABLE == share {
+// Returns the product of the first bucket of a share.
+fn first_product(share: u32) -> u32 {
+    // By less than 32 for one share, too.
+    return (share << (31 - (BUCKET_BITS - TABLE_BITS))) << 1;
+}
+
+// Counts a position with this product, if it is sorted and its bucket is in the share, whose first product is `first`; returns 1 if its
+// bucket is in an earlier share.
+fn count_position(product: u32, is_sorted: bool, first: u32) -> u32 {
+    if is_sorted & (product - first <= LAST_PRODUCT) {
+        let bucket = bucket_of_product(product);
         atomicAdd(&sh_buckets[cell(bucket)], 1u << (16 * (bucket & 1)));
     }
-    return select(0u, 1u, bucket / TABLE < share);
+    return select(0u, 1u, is_sorted & (product < first));
 }
 
-// Does the same for the four positions from p on, given the words at p and p + 4.
-fn count_four(p: u32, word: u32, after: u32, n_searchable: u32, share: u32) -> u32 {
-    return count_position(p, word, n_searchable, share)
-        + count_position(p + 1, funnel(word, after, 8), n_searchable, share)
-        + count_position(p + 2, funnel(word, after, 16), n_searchable, share)
-        + count_position(p + 3, funnel(word, after, 24), n_searchable, share);
+// Does the same for those of the four positions from p on that are searchable and in no run, given the words before p, at p and behind.
+fn count_four(p: u32, before: u32, word: u32, after: u32, n_searchable: u32, first: u32) -> u32 {
+    let changes = changes_at(p, before, vec2(word, after));
+    let second = product_of(funnel(word, after, 8));
+    let third = product_of(funnel(word, after, 16));
+    let fourth = product_of(funnel(word, after, 24));
+    return count_position(product_of(word), (p < n_searchable) & !is_run(changes, 0), first)
+        + count_position(second, (p + 1 < n_searchable) & !is_run(changes, 1), first)
+        + count_position(third, (p + 2 < n_searchable) & !is_run(changes, 2), first)
+        + count_position(fourth, (p + 3 < n_searchable) & !is_run(changes, 3), first);
 }
 
-// Five words of a page, which are loaded together.
+// The word before a position, or its own at the begin of a page, and five words from there on, which are loaded together.
 struct Words {
-    first: vec4<u32>,
+    before: u32,
+    text: vec4<u32>,
     last: u32,
 }
 
-fn words_from(i: u32) -> Words {
-    return Words(vec4(pages[i], pages[i + 1], pages[i + 2], pages[i + 3]), pages[i + 4]);
+// Returns the word of the position p, the one before and the four behind.
+fn five_words_at(first_word: u32, p: u32) -> Words {
+    let i = first_word + p / 4;
+    return Words(
+        pages[first_word + max(p / 4, 1) - 1],
+        vec4(pages[i], pages[i + 1], pages[i + 2], pages[i + 3]),
+        pages[i + 4],
+    );
 }
 
 // Counts the positions of each bucket of the share, and those in the buckets of earlier shares.
 fn count_positions(lane: u32, first_word: u32, n_searchable: u32, share: u32) {
+    let first = first_product(share);
     var earlier = 0u;
     if LISTS {
         for (var p = 16 * lane; p < n_searchable; p += 512) {
-            let words = words_from(first_word + p / 4);
-            earlier += count_four(p, words.first.x, words.first.y, n_searchable, share);
-            earlier += count_four(p + 4, words.first.y, words.first.z, n_searchable, share);
-            earlier += count_four(p + 8, words.first.z, words.first.w, n_searchable, share);
-            earlier += count_four(p + 12, words.first.w, words.last, n_searchable, share);
+            let words = five_words_at(first_word, p);
+            let text = words.text;
+            earlier += count_four(p, words.before, text.x, text.y, n_searchable, first);
+            earlier += count_four(p + 4, text.x, text.y, text.z, n_searchable, first);
+            earlier += count_four(p + 8, text.y, text.z, text.w, n_searchable, first);
+            earlier += count_four(p + 12, text.z, text.w, words.last, n_searchable, first);
         }
     } else {
         for (var p = 4 * lane; p < n_searchable; p += 128) {
             // A word follows that of a searchable position.
             let i = first_word + p / 4;
-            earlier += count_four(p, pages[i], pages[i + 1], n_searchable, share);
+            let before = pages[first_word + max(p / 4, 1) - 1];
+            earlier += count_four(p, before, pages[i], pages[i + 1], n_searchable, first);
         }
     }
     if earlier != 0 {
@@ -156,8 +180,8 @@ fn sum_before(lane: u32, own: u32) -> u32 {
     return sum - own;
 }
 
-// Replaces the number of positions of each bucket by its first slot.
-fn place_buckets(lane: u32) {
+// Replaces the number of positions of each bucket by its first slot. Returns the slot after the last bucket of the share.
+fn place_buckets(lane: u32) -> u32 {
     // A lane takes a row.
     let row = lane * (ROW + 1);
     var own = 0u;
@@ -172,7 +196,11 @@ fn place_buckets(lane: u32) {
         atomicStore(&sh_buckets[i], slot | (second << 16));
         slot = second + (counts >> 16);
     }
+    if lane == 31 {
+        sh_end = slot;
+    }
     workgroupBarrier();
+    return sh_end;
 }
 
 // Places the position p, which falls in the bucket `own` of the share, if it is one of its positions. Lanes with the same bucket take
@@ -194,31 +222,58 @@ fn place_position(lane: u32, first: u32, p: u32, own: u32, is_mine: bool) {
     }
 }
 
-// Returns a bit for each of the four positions from p on that is searchable and falls in the buckets of the share, given the words at
-// p and p + 4.
-fn mine_of_four(p: u32, word: u32, after: u32, n_searchable: u32, share: u32) -> u32 {
+// Returns a bit for each of the four positions from p on that is in no run and falls in the buckets of the share, whose first product is
+// `first`, given the words before p, at p and behind.
+fn mine_of_four(p: u32, before: u32, word: u32, after: u32, first: u32) -> u32 {
+    let changes = changes_at(p, before, vec2(word, after));
     var bits = 0u;
     for (var j = 0u; j < 4; j++) {
-        let is_mine = p + j < n_searchable && bucket_of(funnel(word, after, 8 * j)) / TABLE == share;
-        bits |= select(0u, 1u << j, is_mine);
+        let is_mine = product_of(funnel(word, after, 8 * j)) - first <= LAST_PRODUCT;
+        bits |= select(0u, 1u << j, is_mine & !is_run(changes, j));
     }
     return bits;
 }
 
-// Returns the word k of five.
-fn word_of(words: Words, k: u32) -> u32 {
-    return select(words.first[k & 3], words.last, k == 4);
+// Does the same for the 16 positions from p on, in turn, up to n_searchable.
+fn mine_in_turn(first_word: u32, p: u32, n_searchable: u32, first: u32) -> u32 {
+    var bits = 0u;
+    for (var k = 0u; p + k < n_searchable && k < 16; k += 4) {
+        let i = first_word + (p + k) / 4;
+        let before = pages[first_word + max((p + k) / 4, 1) - 1];
+        bits |= mine_of_four(p + k, before, pages[i], pages[i + 1], first) << k;
+    }
+    return bits;
 }
 
-// Appends those of LISTED positions from `start` on that are searchable and fall in the buckets of the share to the list, which has
-// `n_held`, and returns their number. A lane takes 16 positions that follow each other.
+// Does the same for the 16 positions from p on, given their words.
+fn mine_of_words(words: Words, p: u32, first: u32) -> u32 {
+    let text = words.text;
+    return mine_of_four(p, words.before, text.x, text.y, first)
+        | (mine_of_four(p + 4, text.x, text.y, text.z, first) << 4)
+        | (mine_of_four(p + 8, text.y, text.z, text.w, first) << 8)
+        | (mine_of_four(p + 12, text.z, text.w, words.last, first) << 12);
+}
+
+// Returns the word k of five.
+fn word_of(words: Words, k: u32) -> u32 {
+    return select(words.text[k & 3], words.last, k == 4);
+}
+
+// Appends those of LISTED positions from `start` on that are searchable, in no run, and fall in the buckets of the share to the list,
+// which has `n_held`, and returns their number. A lane takes 16 positions that follow each other.
 fn list_positions(lane: u32, first_word: u32, start: u32, n_held: u32, n_searchable: u32, share: u32) -> u32 {
     let begin = start + 16 * lane;
-    let words = words_from(first_word + min(begin, n_searchable) / 4);
-    var bits = mine_of_four(begin, words.first.x, words.first.y, n_searchable, share)
-        | (mine_of_four(begin + 4, words.first.y, words.first.z, n_searchable, share) << 4)
-        | (mine_of_four(begin + 8, words.first.z, words.first.w, n_searchable, share) << 8)
-        | (mine_of_four(begin + 12, words.first.w, words.last, n_searchable, share) << 12);
+    let first = first_product(share);
+    // Lanes without a searchable position load the words after the last one.
+    let at = min(begin, n_searchable);
+    let words = five_words_at(first_word, at);
+    var bits = 0u;
+    if AHEAD {
+        bits = mine_of_words(words, begin, first);
+    } else {
+        bits = mine_in_turn(first_word, begin, n_searchable, first);
+    }
+    bits &= (1u << min(16, n_searchable - at)) - 1;
     sh_sums[lane] = countOneBits(bits);
     workgroupBarrier();
     var to = n_held;
@@ -227,8 +282,11 @@ fn list_positions(lane: u32, first_word: u32, start: u32, n_held: u32, n_searcha
     }
     while bits != 0 {
         let k = countTrailingZeros(bits);
-        let word = funnel(word_of(words, k / 4), word_of(words, k / 4 + 1), 8 * (k & 3));
-        sh_list[to] = (begin + k) | ((bucket_of(word) % TABLE) << 16);
+        let i = first_word + (begin + k) / 4;
+        let word = select(pages[i], word_of(words, k / 4), AHEAD);
+        let after = select(pages[i + 1], word_of(words, k / 4 + 1), AHEAD);
+        let product = product_of(funnel(word, after, 8 * (k & 3)));
+        sh_list[to] = (begin + k) | ((bucket_of_product(product) % TABLE) << 16);
         to++;
         bits &= bits - 1;
     }
@@ -257,34 +315,36 @@ fn place_listed(lane: u32, first_word: u32, n_searchable: u32, share: u32) {
     }
 }
 
-// Places all positions that fall in the buckets of the share, 32 in each round, in which a lane takes one.
+// Places all positions that are in no run and fall in the buckets of the share, 32 in each round, in which a lane takes one.
 fn place_positions(lane: u32, first_word: u32, n_searchable: u32, share: u32) {
     // The last word that a searchable position needs.
     let last = first_word + (n_searchable + 2) / 4;
-    var ahead = pages[min(first_word + lane, last)];
-    var after = pages[min(first_word + 32, last)];
+    var ahead = pages[min(first_word + max(lane, 1) - 1, last)];
+    var after = pages[min(first_word + 31 + (lane & 1), last)];
     for (var start = 0u; start < n_searchable; start += 32) {
         if (start & 127) == 0 {
             sh_text[lane] = ahead;
-            if lane == 0 {
-                sh_text[32] = after;
+            if lane < 2 {
+                sh_text[32 + lane] = after;
             }
-            let next = first_word + start / 4 + 32;
+            let next = first_word + start / 4 + 31;
             ahead = pages[min(next + lane, last)];
-            after = pages[min(next + 32, last)];
+            after = pages[min(next + 32 + (lane & 1), last)];
             workgroupBarrier();
         }
         let p = start + lane;
         let i = (p & 127) / 4;
-        let bucket = bucket_of(funnel(sh_text[i], sh_text[i + 1], (p & 3) * 8));
-        place_position(lane, 4 * first_word, p, bucket % TABLE, p < n_searchable && bucket / TABLE == share);
+        let text = vec2(sh_text[i + 1], sh_text[i + 2]);
+        let bucket = bucket_of(funnel(text.x, text.y, (p & 3) * 8));
+        let is_sorted = (p < n_searchable) & !is_run(changes_at(p & ~3u, sh_text[i], text), p & 3);
+        place_position(lane, 4 * first_word, p, bucket % TABLE, is_sorted & (bucket / TABLE == share));
     }
 }
 
 // Writes the order of a page from workgroup memory.
-fn write_order(lane: u32, first: u32, n_searchable: u32) {
+fn write_order(lane: u32, first: u32, n_slots: u32) {
     workgroupBarrier();
-    for (var slot = lane; slot < n_searchable; slot += 32) {
+    for (var slot = lane; slot < n_slots; slot += 32) {
         order[first + slot] = (atomicLoad(&sh_order[slot / 2]) >> (16 * (slot & 1))) & 0xffff;
     }
 }
@@ -304,9 +364,6 @@ fn lz4_sort(
         let first_word = page * (PAGE_SIZE / 4);
         let n = min(PAGE_SIZE, params.n_bytes - page * PAGE_SIZE);
         let fill = is_fill(lane, first_word, n);
-        if share == 0 && lane == 0 {
-            sizes[page] = select(0u, 8 | KIND_FILL, fill);
-        }
         let n_searchable = select(n - 11, 0u, fill || n < 13);
         // The last positions of the share before are placed.
         workgroupBarrier();
@@ -324,14 +381,17 @@ fn lz4_sort(
         workgroupBarrier();
         count_positions(lane, first_word, n_searchable, share);
         workgroupBarrier();
-        place_buckets(lane);
+        let end = place_buckets(lane);
+        if share == SHARES - 1 && lane == 0 {
+            sizes[page] = select(end, 8 | KIND_FILL, fill);
+        }
         if LISTS {
             place_listed(lane, first_word, n_searchable, share);
         } else {
             place_positions(lane, first_word, n_searchable, share);
         }
         if STAGES {
-            write_order(lane, 4 * first_word, n_searchable);
+            write_order(lane, 4 * first_word, end);
         }
     }
 }

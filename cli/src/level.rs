@@ -11,7 +11,7 @@ pub enum LevelRequest {
     Auto,
     /// Quickest on GPUs
     Fast,
-    /// The ratio of lz4 -9, give or take 0.2 %; slower
+    /// The ratio of lz4 -9, or up to 0.7 % more; slower
     High,
     /// Quickest on the CPU, which alone can write it
     Sequential,

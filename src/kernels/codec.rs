@@ -28,20 +28,22 @@ pub(super) static PARSE: KernelInfo = kernel(
 pub(super) static SORT: KernelInfo = {
     let wgsl = shader!("lz4_sort.wgsl");
     // SAFETY: `lz4_sort` processes pages below `n_pages`, and reads words of searchable positions, which twelve bytes of the
-    // page follow, and with lists at most 20 bytes more. It counts the positions of each bucket before it places them, so each
-    // has a slot of its own among as many slots as the page has searchable positions. Loops count positions, buckets or lanes.
+    // page follow, with lists at most 20 bytes more, and the word before one where the page has it. It counts the positions of each
+    // bucket before it places them, by the same comparisons, so each has a slot of its own among as many slots as the page has searchable
+    // positions. Loops count positions, buckets or lanes.
     // It clears the workgroup memory that it reads before it has written it: the buckets, for each share, and the staged order.
     unsafe { KernelInfo::trusted("lz4_sort", wgsl, &[R, W, W, U], true) }
 };
 pub(super) static LONGEST: KernelInfo = {
     let wgsl = shader!("lz4_longest.wgsl");
-    // SAFETY: `lz4_longest` follows the slots that `lz4_sort` wrote in the same submission for each searchable position of a page
-    // with a size of 0, and stages the 64 slots before them, or copies of the page's first one. The first slot of a page begins a
+    // SAFETY: `lz4_longest` follows the slots that `lz4_sort` wrote in the same submission, of which it wrote the number for each page
+    // that is no fill, and stages the 64 slots before them, or copies of the page's first one. The first slot of a page begins a
     // bucket, so candidates are slots of it, and up to three slots before the last one are staged, too. A comparison reads less than
     // 20 bytes after the page, which are staged with it. Before a match and its source it reads up to four bytes, of those that the
     // page or the dictionary has there. The kernel writes the match of a position, of which there is one for each
-    // slot, in the columns of 32 pages. It clears the bits of buckets, and writes the other workgroup memory before it reads it.
-    // Loops count candidates or bytes. The index of a dictionary has a word for each bucket, with as many candidates as there are
+    // slot, and those of searchable positions in runs, in the columns of 32 pages. For a run it reads two words before the position where
+    // the page has them. It clears the bits of buckets, and writes the other workgroup memory before it reads it.
+    // Loops count candidates, positions or bytes. The index of a dictionary has a word for each bucket, with as many candidates as there are
     // slots before its end, and eight bytes of the dictionary follow a candidate; comparisons end with the dictionary, and read less
     // than two words behind it.
     unsafe { KernelInfo::trusted("lz4_longest", wgsl, &[R, R, R, W, U, R], true) }

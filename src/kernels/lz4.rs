@@ -174,8 +174,11 @@ fn cheapest_launches(
     };
     let sorted = [Slot::Pages, Slot::Order, Slot::Sizes];
     let mut sort = launch(&SORT, n_shares, &sorted);
-    sort.overrides
-        .extend([("BUCKET_BITS", bucket_bits), ("STAGES", stages.into())]);
+    sort.overrides.extend([
+        ("BUCKET_BITS", bucket_bits),
+        ("STAGES", stages.into()),
+        limits.registers.ahead(),
+    ]);
     let mut longest = launch(
         &LONGEST,
         n_pieces,

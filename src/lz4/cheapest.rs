@@ -56,7 +56,7 @@ impl Cheapest {
             let mut position = 0;
             for begin in (0..n_searchable).step_by(PART) {
                 let end = n_searchable.min(begin + PART);
-                self.sorted.sort(input, begin.saturating_sub(REACH), end);
+                self.sorted.sort(input, begin, end);
                 // SAFETY: `input` was sorted above, for this part.
                 unsafe { instructions.choose(self, input, begin, end) };
                 position = self.write(input, begin..end, position, &mut writer);
@@ -137,7 +137,8 @@ impl Cheapest {
             before -= goes_on;
             // SAFETY: the machine and the block are as this function's contract says; the matches of the part were found above.
             let mut longest = unsafe { self.sorted.longest::<L>(input, begin, p) };
-            if let Some((bytes, index)) = dictionary {
+            // Only positions in runs, which have no other candidate, have a match at offset 1.
+            if let Some((bytes, index)) = dictionary.filter(|_| longest.1 != 1) {
                 // SAFETY: the machine is as this function's contract says; `p` is searchable.
                 let there = unsafe { index.longest::<L>(bytes, input, p) };
                 if let Some(there) = there.filter(|there| there.0 > longest.0) {

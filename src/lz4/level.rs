@@ -12,8 +12,8 @@ pub enum Level {
     /// Greedy data-parallel parse with a small hash table. The quickest level of GPUs.
     #[default]
     Fast,
-    /// The cheapest sequences of the longest matches, by dynamic programming: the ratio of C `lz4 -9`, give or take 0.2 %. Ten to
-    /// twenty times as slow as Fast on a CPU, fifty times on a GPU.
+    /// The cheapest sequences of the longest matches, by dynamic programming: the ratio of C `lz4 -9`, or up to 0.7 % more. Ten to
+    /// twenty times as slow as Fast, on a CPU and on a GPU.
     High,
     /// Classic greedy LZ4 parse, at the ratio of C lz4. CPU only: each step depends on the previous match. The quickest
     /// level of the CPU.

@@ -43,9 +43,10 @@
 //!
 //! A block is searched in parts of 65,536 bytes; a page is one part. A match has a length and an offset.
 //!
-//! **Own match** of a searchable position `p`: of the positions `q < p` with `bucket(q) = bucket(p)` and `p - q <= 65_535`,
-//! the 64 latest are its candidates. The length of a candidate is that of the common prefix of the bytes at `p` and at `q`, at
-//! most 128 and not going past `n - 5`. The longest candidate of at least 4 bytes is the own match, the latest of equals.
+//! **Own match** of a searchable position `p`: if `run(p)`, four bytes at offset 1. Otherwise, of the positions `q < p` with
+//! `bucket(q) = bucket(p)` and `p - q <= 65_535` that are not runs, the 64 latest are its candidates. The length of a candidate is that of
+//! the common prefix of the bytes at `p` and at `q`, at most 128 and not going past `n - 5`. The longest candidate of at least 4 bytes is
+//! the own match, the latest of equals.
 //!
 //! **Match** of a position, from the last of a part to its first. If `p + 1` is in the same part and has a match `(L, o)` with
 //! `L < 65_535`, `p >= o` and equal bytes at `p` and at `p - o`, that match goes on to `p`, as `(L + 1, o)`. It is the match of
@@ -81,7 +82,7 @@
 //! prefix, not going past the end of the dictionary or `n - 5`. The rest is as above.
 //!
 //! **High.** Of the indexed positions with the upper 15 bits of `hash(p)` and an offset of at most 65,535, the 16 latest are more
-//! candidates of `p`. Their length is limited by the end of the dictionary, too. The longest is the own match if it has at least 4
+//! candidates of `p`, unless `run(p)`. Their length is limited by the end of the dictionary, too. The longest is the own match if it has at least 4
 //! bytes and is longer than that in the block, the latest of equals. A match of `p + 1` whose source there is in the dictionary
 //! goes on to `p` if there is a byte before it in the dictionary, and it equals the byte at `p`. A chosen match goes on at most to the end of
 //! the dictionary.

@@ -1,10 +1,12 @@
-//! The positions of a part of a block, sorted by the hash of their words, and the best candidate of each.
+//! The positions of a part of a block that are in no run, sorted by the hash of their words, and the best candidate of each.
 
 use std::hint::select_unpredictable;
 
 use super::compare::{eight, word};
 use super::lanes::Lanes;
-use super::parse::{HASH_MULTIPLIER, LAST_LITERALS, MATCH_START_MARGIN, MAX_PAGE_SIZE, Parse};
+use super::parse::{
+    HASH_MULTIPLIER, LAST_LITERALS, MATCH_START_MARGIN, MAX_PAGE_SIZE, MIN_MATCH, Parse,
+};
 use super::slots::{CANDIDATES, MOST_LANES, Slots};
 
 /// Bytes of a part of a block. A page is one part.
@@ -21,11 +23,16 @@ const LENGTH_SHIFT: u32 = 28;
 /// In a key, the top bit of each byte of the second word that agrees with that of a candidate, up to the first that differs.
 const AGREEING: u32 = 0x8080_8080;
 
-/// The searchable positions of a part of a block, and of what it can reach.
+/// The match of a position in a run, as a value of `nearest`: four bytes at offset 1.
+const RUN: u32 = (MIN_MATCH as u32) << LENGTH_SHIFT | 1;
+
+/// The searchable positions of a part of a block, and of what it can reach, that are in no run.
 pub(super) struct Sorted {
     bucket_bits: u32,
     /// The slot after the last one of each bucket.
     ends: Box<[u32]>,
+    /// Whether some of the positions are too far apart for an offset.
+    exceeds_reach: bool,
     n_slots: usize,
     slots: Slots,
     /// For each position of the part the nearest of the candidates that agree in most of [`COMPARED`] bytes: the number of these bytes, 0
@@ -41,6 +48,7 @@ impl Sorted {
         Self {
             bucket_bits: parse.bucket_bits(),
             ends: vec![0; 1 << parse.bucket_bits()].into(),
+            exceeds_reach: false,
             n_slots: 0,
             slots: Slots::new(n),
             nearest: vec![0; part].into(),
@@ -52,41 +60,49 @@ impl Sorted {
         (word.wrapping_mul(HASH_MULTIPLIER) >> (32 - self.bucket_bits)) as usize
     }
 
-    /// Returns true if some of the positions are too far apart for an offset.
-    fn exceeds_reach(&self) -> bool {
-        self.n_slots > REACH
-    }
-
-    /// Sorts the positions `from..to` of `input`: a part, and the positions before it that it can reach.
-    pub(super) fn sort(&mut self, input: &[u8], from: usize, to: usize) {
+    /// Sorts the positions of `input` before `to`: those of the part that begins at `begin`, and those before it that it can reach.
+    pub(super) fn sort(&mut self, input: &[u8], begin: usize, to: usize) {
+        let from = begin.saturating_sub(REACH);
         assert!(
             from <= to
                 && to + MATCH_START_MARGIN <= input.len() + 1
                 && to - from <= self.slots.len(),
             "positions to sort"
         );
-        self.n_slots = to - from;
+        self.exceeds_reach = to - from > REACH;
         self.ends.fill(0);
+        // SAFETY: twelve bytes follow a position, as asserted above; so below.
+        let word_at = |p| unsafe { word(input, p) };
+        // Position 0 is in no run.
+        let before_all = from.checked_sub(1).map_or(!word_at(from), word_at);
+        let mut before = before_all;
         for p in from..to {
-            // SAFETY: twelve bytes follow `p`, as asserted above, and a hash is below the number of buckets; so below.
-            unsafe {
-                let bucket = self.bucket(word(input, p));
-                *self.ends.get_unchecked_mut(bucket) += 1;
-            }
+            let word = word_at(p);
+            // SAFETY: a hash is below the number of buckets; so below.
+            let end = unsafe { self.ends.get_unchecked_mut(self.bucket(word)) };
+            *end += u32::from(word != before);
+            before = word;
         }
         let mut sum = 0;
         for end in &mut self.ends {
             sum += std::mem::replace(end, sum);
         }
+        self.n_slots = sum as usize;
+        before = before_all;
         for p in from..to {
+            let word = word_at(p);
+            let bucket = self.bucket(word);
             // SAFETY: as above.
-            let end = unsafe {
-                let bucket = self.bucket(word(input, p));
-                self.ends.get_unchecked_mut(bucket)
-            };
-            self.slots.set(*end as usize, p);
-            *end += 1;
+            let end = unsafe { self.ends.get_unchecked_mut(bucket) };
+            // Positions in runs go to the slot after the last one, without a branch.
+            let is_run = word == before;
+            let slot = select_unpredictable(is_run, self.n_slots, *end as usize);
+            self.slots.set(slot, p);
+            *end += u32::from(!is_run);
+            before = word;
         }
+        // Those of sorted positions are found later.
+        self.nearest.fill(RUN);
         // SAFETY: this pass met the words that the pass before counted, so it set each of the slots, to a position that twelve bytes
         // follow.
         unsafe { self.slots.load_words(input, self.n_slots) };
@@ -104,7 +120,7 @@ impl Sorted {
             let mut found = [0; MOST_LANES];
             // SAFETY: the slot is that of a position; the machine has the instructions.
             unsafe {
-                let nearest = match self.exceeds_reach() || slot < CANDIDATES {
+                let nearest = match self.exceeds_reach || slot < CANDIDATES {
                     true => self.nearest_of::<L, true>(slot),
                     false => self.nearest_of::<L, false>(slot),
                 };
@@ -210,7 +226,7 @@ impl Sorted {
             let bucket = self.bucket(own as u32);
             let first = bucket.checked_sub(1).map_or(0, |before| self.ends[before]);
             let mut n = CANDIDATES.min(slot - first as usize);
-            while self.exceeds_reach() && p - self.slots.position(slot, n) > REACH {
+            while self.exceeds_reach && p - self.slots.position(slot, n) > REACH {
                 n -= 1;
             }
             if p + 8 + LAST_LITERALS > input.len() {

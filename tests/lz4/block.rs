@@ -178,6 +178,17 @@ fn high_on_whole_parts_of_one_kind() {
     check(&mut encoder, &parts.concat(), "whole parts");
 }
 
+/// Of the positions in a run only the first is sorted, so a part and what it reaches can have few slots although they are long.
+#[test]
+fn high_on_a_run_between_equal_words_out_of_reach() {
+    let mut encoder = Encoder::new(&parse(1 << 20, Level::High));
+    for run in [65_000, 65_519, 65_520, 70_000, 131_000] {
+        let noise = pages::random(300, 5);
+        let input = [&noise[..], &vec![0; run], &noise].concat();
+        check(&mut encoder, &input, &format!("a run of {run}"));
+    }
+}
+
 /// If position 63 shares its bucket with a lower position, it is not inserted, but an empty entry finds it.
 #[test]
 fn an_empty_entry_stands_for_position_63() {

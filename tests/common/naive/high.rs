@@ -24,6 +24,12 @@ fn longest_matches(
     let mut same_hash: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     let mut found = vec![(0, 0); part.len()];
     for p in part.start.saturating_sub(65_535)..part.end.min(n_searchable) {
+        if p > 0 && word(input, p - 1) == word(input, p) {
+            if p >= part.start {
+                found[p - part.start] = (4, 1);
+            }
+            continue;
+        }
         let earlier = same_hash.entry(bucket(input, p, parse)).or_default();
         if p >= part.start {
             let reached = earlier.iter().rev().filter(|&&q| p - q <= 65_535);
