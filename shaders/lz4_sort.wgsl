@@ -21,7 +21,7 @@ override BUCKET_BITS: u32 = 11;
 const TABLE_BITS: u32 = 11;
 const TABLE: u32 = 1 << TABLE_BITS;
 // Products of the words in a share's buckets, less one: a share has as many.
-override LAST_PRODUCT: u32 = 0xffffffff >> (BUCKET_BITS - TABLE_BITS);
+override LAST_PRODUCT: u32 = 0xffffffffu >> (BUCKET_BITS - TABLE_BITS);
 // Words of buckets of one lane: each has two buckets.
 const ROW: u32 = TABLE / 64;
 override SHARES: u32 = (1u << BUCKET_BITS) / TABLE;
